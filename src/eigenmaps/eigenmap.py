@@ -1,0 +1,253 @@
+"""The one algorithm (Bengio 2004 §3): kernel → Gram matrix → eigenpairs → coordinates."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from . import validation
+from .blocks import row_blocks
+from .eigen import Eigenpairs, eigenpairs
+from .extensions import by_name
+from .extensions.base import Extension, Model
+from .gram import Array, Gram
+from .kernels.base import Kernel
+from .scaling import Scaling
+
+USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
+
+
+class SpectralEmbedder(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
+    """fit and transform of every estimator; subclasses say which kernel.
+
+    Subclasses have the parameters ``n_components``, ``extension``, ``scaling``,
+    ``diffusion_time``, ``eigen_solver``, ``tol``, ``max_iter`` and ``random_state``.
+    """
+
+    @abstractmethod
+    def _kernel(self) -> Kernel:
+        """A new, unfitted kernel with this estimator's parameters."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the eigenfunctions of the kernel from training points.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_samples, n_features)
+            Or (n_samples, n_samples) where precomputed.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        extension = clone(by_name(self.extension))
+        kernel = self._kernel()
+        X, dtype = validation.training(self, X, kernel)
+        gram = kernel.fit(X)
+        pairs = eigenpairs(
+            gram, self._n_components(gram), self.eigen_solver, self.tol, self.max_iter,
+            self.random_state,
+        )  # fmt: skip
+        pairs, ell = _usable(pairs, kernel.ell(pairs.values), self._requested)
+        _warn_multiple(pairs)
+        name = kernel.scaling if self.scaling == "auto" else self.scaling
+        scaling = Scaling.of(name, ell, gram.n, self.diffusion_time)
+        phi = pairs.vectors
+        if gram.degree is not None:
+            phi = phi / np.sqrt(gram.degree)[:, None]
+        embedding = scaling.apply(phi, gram.degree)
+
+        self.kernel_ = kernel
+        self.eigenvalues_ = pairs.values
+        self.eigenvectors_ = pairs.vectors
+        self.solve_ = pairs.solve
+        self._model = Model(X, embedding, phi, ell, kernel, scaling)
+        self.embedding_ = embedding.astype(dtype, copy=False)
+        self._n_features_out = embedding.shape[1]
+        self.extension_ = extension.fit(self._model)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of new points; each row depends on that row alone.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_new, n_features)
+            Or (n_new, n_samples) where precomputed.
+
+        Returns
+        -------
+        array of shape (n_new, n_components)
+        """
+        Y, dtype = self._coordinates(X)
+        return Y.astype(dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit, and the coordinates of the training points, ``embedding_``."""
+        return self.fit(X).embedding_
+
+    def with_extension(self, extension: str | Extension) -> Self:
+        """The same fit with another way to new points; nothing is solved again.
+
+        Parameters
+        ----------
+        extension : str or Extension
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.extension = extension
+        other.extension_ = clone(by_name(extension)).fit(self._model)
+        return other
+
+    def _coordinates(self, X: Any) -> tuple[Array, np.dtype]:
+        """Coordinates of new points in float64, block by block, and the dtype of X."""
+        check_is_fitted(self)
+        n = len(self._model.embedding)
+        X, dtype = validation.queries(self, X, self.kernel_, n)
+        out = np.empty((X.shape[0], self._n_features_out))
+        for block in row_blocks(X.shape[0], 8 * n):
+            out[block] = self.extension_(validation.as_float64(X[block]))
+        return out, dtype
+
+    @property
+    def _requested(self) -> int | None:
+        return None if self.n_components is None else int(self.n_components)
+
+    def _n_components(self, gram: Gram) -> int | None:
+        m, available = self._requested, gram.n - gram.drop
+        if m is not None and not 1 <= m <= available:
+            raise ValueError(
+                f"n_components={m} is not possible with n_samples = {gram.n}: this method has "
+                f"between 1 and {available} components."
+            )
+        return m
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = self._kernel()
+        tags.input_tags.pairwise = kernel.takes != "vectors"
+        tags.input_tags.sparse = kernel.accepts_sparse
+        tags.input_tags.positive_only = kernel.takes == "distances"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Eigenmap(SpectralEmbedder):
+    """Eigenfunctions of any kernel: the general estimator.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One of :mod:`eigenmaps.kernels`, or your own.
+    n_components : int or None, default=2
+        None: every component with a positive eigenvalue.
+    extension : str or Extension, default="nystrom"
+        The way to new points: ``"nystrom"``, ``"barycentric"``, ``"heat"``, ``"linear"`` or an
+        object of :mod:`eigenmaps.extensions`.
+    scaling : str, default="auto"
+        Which multiple of the eigenfunctions the coordinates are: ``"eigenvector"``,
+        ``"unit-variance"``, ``"sqrt-eigenvalue"``, ``"degree"``, ``"diffusion"``
+        (:mod:`eigenmaps.scaling`), or the kernel's own.
+    diffusion_time : float, default=1
+        t of ``scaling="diffusion"``.
+    eigen_solver : {"auto", "dense", "arpack", "lobpcg", "amg"}, default="auto"
+    tol : float, default=0
+        Of an iterative solver; 0 is machine precision.
+    max_iter : int, optional
+    random_state : int, RandomState or None, default=None
+        Of the solver's start vector. None gives repeatable results as well.
+
+    Attributes
+    ----------
+    embedding_ : (n_samples, n_components) array
+    eigenvalues_ : (n_components,) array
+        ℓ, in decreasing order. For LLE those of ``−(I−W)ᵀ(I−W)``.
+    eigenvectors_ : (n_samples, n_components) array
+        v, of unit norm, orthogonal; the largest entry of each is positive.
+    solve_ : Solve
+        Which solver ran, its residuals and time, and groups of equal eigenvalues.
+    kernel_ : Kernel
+    extension_ : Extension
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenmaps import Eigenmap, kernels
+    >>> X = load_digits().data
+    >>> model = Eigenmap(kernels.Isomap(n_neighbors=10)).fit(X[:500])
+    >>> model.transform(X[500:]).shape
+    (1297, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_components: int | None = 2,
+        *,
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _kernel(self) -> Kernel:
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(
+                f"kernel={self.kernel!r} is not a kernel object; use one of eigenmaps.kernels, "
+                "for example kernels.Isomap(n_neighbors=10)."
+            )
+        return clone(self.kernel)
+
+
+def _usable(
+    pairs: Eigenpairs, ell: Array, requested: int | None
+) -> tuple[Eigenpairs, Array]:
+    """Only positive eigenvalues make coordinates; say how many there are."""
+    size = float(ell.max(initial=0))
+    good = int((ell > max(USABLE * size, np.finfo(float).tiny)).sum())
+    if good == 0 or (requested is not None and good < len(ell)):
+        raise ValueError(
+            f"n_components={requested}, but the kernel has only {good} usable positive eigenvalues "
+            f"(largest {size:.3g}) on these {len(pairs.vectors)} points. The data spans fewer "
+            "dimensions than that, or many points are identical"
+            + (f": set n_components ≤ {good}." if good else ", all of them even: check the data.")
+        )
+    kept = pairs._replace(values=pairs.values[:good], vectors=pairs.vectors[:, :good])
+    return kept, ell[:good]
+
+
+def _warn_multiple(pairs: Eigenpairs) -> None:
+    """Warn where the last component is one of several with the same eigenvalue."""
+    m = len(pairs.values)
+    for group in pairs.solve.multiple:
+        if group[-1] >= m:
+            warnings.warn(
+                f"Components {group[0]} to {m - 1} and the first one left out have the same "
+                f"eigenvalue ({pairs.values[group[0]]:.8g}, to 8 digits): which of them the "
+                f"embedding shows is arbitrary. Use n_components={group[0]} or "
+                f"n_components ≥ {m + 1}.",
+                UserWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,565 @@
+"""The named estimators: scikit-learn's flat parameters, which build a kernel. No mathematics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import kernels
+from .assignment import assignment
+from .eigenmap import SpectralEmbedder
+from .extensions import Extension
+from .kernels import Affinity, Kernel
+from .neighbors import Index
+
+Seed = int | np.random.RandomState | None
+
+
+class ClassicalMDS(SpectralEmbedder):
+    """Classical (metric) multi-dimensional scaling with a transform.
+
+    Coordinates whose scalar products are the double-centred squared distances as well as
+    possible. With Euclidean distances this is PCA.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    metric : str or callable, default="euclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"``: distances,
+        square at fit and (n_new, n_train) at transform.
+    metric_params : dict, optional
+    extension, scaling, diffusion_time, eigen_solver, tol, max_iter, random_state
+        As in :class:`eigenmaps.Eigenmap`.
+
+    Attributes
+    ----------
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`.
+
+    References
+    ----------
+    Bengio et al. (2004), Learning eigenfunctions links spectral embedding and kernel PCA, §3.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenmaps import ClassicalMDS
+    >>> X = load_iris().data
+    >>> ClassicalMDS(metric="manhattan").fit(X[:100]).transform(X[100:]).shape
+    (50, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+    ):
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _kernel(self) -> Kernel:
+        return kernels.MDS(self.metric, self.metric_params)
+
+
+class Isomap(SpectralEmbedder):
+    """Isomap: classical MDS of geodesic distances, with the papers' extension to new points.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+    radius : float, optional
+        Neighbours within a distance instead; then set ``n_neighbors=None``.
+    n_components : int, default=2
+    neighborhood : {"symmetric", "one-sided"}, default="symmetric"
+        Who the neighbours of a new point are: also those training points that would have it
+        among their own (the papers), or its own nearest alone (scikit-learn).
+    metric, p, metric_params, neighbors_algorithm, n_jobs
+        As in :class:`sklearn.manifold.Isomap`; ``metric="precomputed"`` takes distances.
+    extension, scaling, diffusion_time, eigen_solver, tol, max_iter, random_state
+        As in :class:`eigenmaps.Eigenmap`.
+
+    Attributes
+    ----------
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`; ``kernel_.geodesics_`` are the distances.
+
+    References
+    ----------
+    Bengio et al. (2004), Learning eigenfunctions links spectral embedding and kernel PCA, §3.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from eigenmaps import Isomap
+    >>> X, _ = make_swiss_roll(600, random_state=0)
+    >>> Isomap(n_neighbors=8).fit(X[:500]).transform(X[500:]).shape
+    (100, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        neighborhood: str = "symmetric",
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        neighbors_algorithm: str = "auto",
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_components = n_components
+        self.neighborhood = neighborhood
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.neighbors_algorithm = neighbors_algorithm
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _kernel(self) -> Kernel:
+        return kernels.Isomap(
+            self.n_neighbors,
+            self.radius,
+            self.neighborhood,
+            self.metric,
+            self.p,
+            self.metric_params,
+            self.neighbors_algorithm,
+            self.n_jobs,
+        )
+
+
+class LocallyLinearEmbedding(SpectralEmbedder):
+    """Locally linear embedding, whose transform returns the embedding on training points.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    n_components : int, default=2
+    reg : float, default=1e-3
+        Ridge of the weights, relative to the trace of the local Gram matrix.
+    mu : float, default=inf
+        The shift μ of ``M_μ = μI − (I−W)ᵀ(I−W)``; ∞ is Saul & Roweis' extension.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+    neighbors_algorithm, n_jobs
+        As in :class:`sklearn.manifold.LocallyLinearEmbedding`.
+    extension, scaling, diffusion_time, eigen_solver, tol, max_iter, random_state
+        As in :class:`eigenmaps.Eigenmap`.
+
+    Attributes
+    ----------
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`. ``eigenvalues_`` are those of ``−(I−W)ᵀ(I−W)``:
+        the largest, nearest to 0, come first; ``-eigenvalues_`` are the errors of reconstruction.
+
+    References
+    ----------
+    Bengio et al. (2003), Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral
+    clustering, §4.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from eigenmaps import LocallyLinearEmbedding
+    >>> X, _ = make_swiss_roll(600, random_state=0)
+    >>> LocallyLinearEmbedding(n_neighbors=10).fit(X[:500]).transform(X[500:]).shape
+    (100, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        mu: float = np.inf,
+        metric: str = "euclidean",
+        neighbors_algorithm: str = "auto",
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.reg = reg
+        self.mu = mu
+        self.metric = metric
+        self.neighbors_algorithm = neighbors_algorithm
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _kernel(self) -> Kernel:
+        return kernels.LLE(
+            self.n_neighbors,
+            self.reg,
+            self.mu,
+            self.metric,
+            self.neighbors_algorithm,
+            self.n_jobs,
+        )
+
+
+class LaplacianEigenmaps(SpectralEmbedder):
+    """Laplacian eigenmaps (spectral embedding, diffusion maps) with a transform.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    affinity : str, callable or Affinity, default="nearest_neighbors"
+        ``"nearest_neighbors"``, ``"rbf"``, ``"self_tuning"``, ``"precomputed"``, a function of
+        two matrices of points, or an object of :mod:`eigenmaps.kernels`, which has more
+        settings, such as ``NeighborGraph(weights="heat", edge="hard")``.
+    gamma : float, "mean" or None, default=None
+        Of ``"rbf"``: ``exp(−γ‖a−b‖²)``. None: ``1/(2σ²)``, σ the median distance to the
+        n_neighbors-th nearest point. ``"mean"``: 1 / the mean squared distance over all pairs.
+        The value in use is ``gamma_``.
+    n_neighbors : int, default=10
+        Of the graph (the point itself included), of self-tuning and of gamma.
+    include_self : bool, default=True
+        Whether the similarity of a point to itself counts in its degree (2004, footnote 2).
+    unsupported : {"nan", "nearest", "raise"}, default="nan"
+        What a new point gets that is similar to no training point.
+    scaling : str, default="auto"
+        ``"auto"`` is ``"degree"``: the generalised eigenvectors of ``(S−κ) y = σ S y``, as
+        scikit-learn's ``SpectralEmbedding`` gives them; ``"eigenvector"`` the papers' v;
+        ``"diffusion"`` a diffusion map after ``diffusion_time`` steps.
+    extension, diffusion_time, eigen_solver, tol, max_iter, random_state, n_jobs
+        As in :class:`eigenmaps.Eigenmap`.
+
+    Attributes
+    ----------
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`.
+    gamma_ : float
+        Where the affinity has one.
+
+    References
+    ----------
+    Bengio et al. (2004), Learning eigenfunctions links spectral embedding and kernel PCA, §3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenmaps import LaplacianEigenmaps
+    >>> X = load_digits().data
+    >>> LaplacianEigenmaps(affinity="rbf").fit(X[:500]).transform(X[500:]).shape
+    (1297, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: str | Callable[..., Any] | Affinity = "nearest_neighbors",
+        gamma: float | str | None = None,
+        n_neighbors: int = 10,
+        include_self: bool = True,
+        unsupported: str = "nan",
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_components = n_components
+        self.affinity = affinity
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.include_self = include_self
+        self.unsupported = unsupported
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def gamma_(self) -> float:
+        return _gamma(self)
+
+    def _kernel(self) -> Kernel:
+        affinity = affinity_of(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
+        return kernels.Laplacian(affinity, self.include_self, True, self.unsupported)
+
+
+class KernelPCA(SpectralEmbedder):
+    """Kernel principal component analysis.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        None: every component with a positive eigenvalue.
+    kernel : str or callable, default="linear"
+        A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"`` or a
+        function of two rows.
+    gamma, degree, coef0, kernel_params, n_jobs
+        As in :class:`sklearn.decomposition.KernelPCA`.
+    extension, scaling, diffusion_time, eigen_solver, tol, max_iter, random_state
+        As in :class:`eigenmaps.Eigenmap`.
+
+    Attributes
+    ----------
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`.
+
+    References
+    ----------
+    Bengio et al. (2004), Learning eigenfunctions links spectral embedding and kernel PCA, §2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenmaps import KernelPCA
+    >>> X = load_digits().data
+    >>> KernelPCA(3, kernel="rbf", gamma=1e-3).fit(X[:500]).transform(X[500:]).shape
+    (1297, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: str | Callable[..., float] = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def gamma_(self) -> float:
+        check_is_fitted(self)
+        return float(self.kernel_.gamma_)
+
+    def _kernel(self) -> Kernel:
+        return kernels.KernelPCA(
+            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self.n_jobs
+        )
+
+
+class SpectralClustering(ClusterMixin, SpectralEmbedder):
+    """Spectral clustering that predicts the cluster of new points.
+
+    The first eigenvectors of the normalised affinity, rows scaled to unit norm, are clustered
+    (Ng, Jordan & Weiss). A new point is embedded, scaled and assigned by the same rule.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    n_components : int, optional
+        Eigenvectors used; n_clusters by default.
+    affinity, gamma, n_neighbors, include_self, unsupported
+        As in :class:`eigenmaps.LaplacianEigenmaps`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+        Each is a rule that extends to new points: the nearest centre; the largest coordinate
+        after the rotation that was found. The latter two need ``n_components=n_clusters``.
+    n_init : int, default=10
+        Starts of k-means.
+    extension, scaling, diffusion_time, eigen_solver, tol, max_iter, random_state, n_jobs
+        As in :class:`eigenmaps.Eigenmap`; ``random_state`` also seeds the assignment.
+
+    Attributes
+    ----------
+    labels_ : (n_samples,) array of int
+    embedding_, eigenvalues_, eigenvectors_, solve_, kernel_, extension_, n_features_in_
+        As in :class:`eigenmaps.Eigenmap`.
+
+    References
+    ----------
+    Bengio et al. (2004), Learning eigenfunctions links spectral embedding and kernel PCA, §3.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigenmaps import SpectralClustering
+    >>> X, y = make_moons(400, noise=0.05, random_state=0)
+    >>> model = SpectralClustering(n_clusters=2, random_state=0).fit(X[:300])
+    >>> int((model.predict(X[300:]) == y[300:]).sum()) in (0, 100)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        affinity: str | Callable[..., Any] | Affinity = "nearest_neighbors",
+        gamma: float | str | None = None,
+        n_neighbors: int = 10,
+        include_self: bool = True,
+        unsupported: str = "nan",
+        assign_labels: str = "kmeans",
+        n_init: int = 10,
+        extension: str | Extension = "nystrom",
+        scaling: str = "auto",
+        diffusion_time: float = 1,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.affinity = affinity
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.include_self = include_self
+        self.unsupported = unsupported
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.extension = extension
+        self.scaling = scaling
+        self.diffusion_time = diffusion_time
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the training points and cluster them."""
+        count, components = int(self.n_clusters), self._requested
+        rule = assignment(self.assign_labels, count, components, self.n_init, self.random_state)
+        super().fit(X)
+        self.assignment_ = rule.fit(self._model.embedding)
+        self.labels_ = self.assignment_(self._model.embedding)
+        return self
+
+    def predict(self, X: Any) -> Index:
+        """The cluster of new points; -1 for a point that is similar to no training point."""
+        return self.assignment_(self._coordinates(X)[0])
+
+    @property
+    def _requested(self) -> int:
+        return int(self.n_clusters if self.n_components is None else self.n_components)
+
+    @property
+    def gamma_(self) -> float:
+        return _gamma(self)
+
+    def _kernel(self) -> Kernel:
+        affinity = affinity_of(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
+        return kernels.Laplacian(affinity, self.include_self, False, self.unsupported)
+
+
+def affinity_of(
+    affinity: str | Callable[..., Any] | Affinity,
+    gamma: float | str | None,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Affinity:
+    """The affinity object of a name, made once, here."""
+    if isinstance(affinity, Affinity):
+        return affinity
+    if affinity == "nearest_neighbors":
+        return kernels.NeighborGraph(n_neighbors, n_jobs=n_jobs)
+    if affinity == "rbf":
+        return kernels.Gaussian(gamma, n_neighbors)
+    if affinity == "self_tuning":
+        return kernels.SelfTuning(n_neighbors)
+    if affinity == "precomputed":
+        return kernels.PrecomputedAffinity()
+    if callable(affinity):
+        return kernels.CallableAffinity(affinity)
+    raise ValueError(
+        f"affinity={affinity!r} is not known; use 'nearest_neighbors', 'rbf', 'self_tuning', "
+        "'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
+    )
+
+
+def _gamma(estimator: Any) -> float:
+    check_is_fitted(estimator)
+    affinity = estimator.kernel_.affinity_
+    if not hasattr(affinity, "gamma_"):
+        raise AttributeError(
+            f"affinity={estimator.affinity!r} has no gamma; 'rbf' and heat weights have."
+        )
+    return float(affinity.gamma_)
+
+
+__all__ = [
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "SpectralClustering",
+]

@@ -1,0 +1,55 @@
+"""A way to new points: fitted on a model, it maps rows of data to coordinates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple, Self
+
+from sklearn.base import BaseEstimator
+
+from ..gram import Array, Matrix, RowKernel
+from ..scaling import Scaling
+
+
+class Model(NamedTuple):
+    """What an extension is given: the training points, their coordinates, the kernel.
+
+    ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``.
+    """
+
+    X: Matrix
+    embedding: Array
+    phi: Array
+    ell: Array
+    kernel: RowKernel
+    scaling: Scaling
+
+
+class Extension(BaseEstimator, ABC):
+    """A map from data to coordinates that agrees with a fitted embedding.
+
+    :func:`eigenmaps.testing.extension_laws` are the laws an extension must keep.
+    """
+
+    #: what X may be (see :attr:`eigenmaps.kernels.Kernel.takes`)
+    serves: ClassVar[tuple[str, ...]] = ("vectors", "distances", "similarities")
+    #: whether it is the identity on the training set
+    interpolates: ClassVar[bool] = True
+
+    @abstractmethod
+    def fit(self, model: Model) -> Self:
+        """Learn the map from a fitted model."""
+
+    @abstractmethod
+    def __call__(self, X: Matrix) -> Array:
+        """Coordinates of new points; each row depends on itself alone."""
+
+    def check(self, model: Model) -> None:
+        """Refuse a model whose data this extension cannot read."""
+        takes = model.kernel.takes
+        if takes not in self.serves:
+            raise ValueError(
+                f"extension {type(self).__name__!r} needs {' or '.join(self.serves)}, but this "
+                f"model was fitted on precomputed {takes}. Use extension='nystrom', or fit "
+                "on the data itself."
+            )

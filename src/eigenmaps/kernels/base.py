@@ -1,0 +1,44 @@
+"""What a method is: a kernel that is fitted on data and gives rows for any points."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from sklearn.base import BaseEstimator
+
+from ..gram import Array, Gram, Matrix, Rows
+
+
+class Kernel(BaseEstimator, ABC):
+    """A data-dependent kernel K (Bengio 2004 §3).
+
+    A new method is a subclass with the two methods below; it then has everything else:
+    solvers, scalings, extensions, new points. :func:`eigenmaps.testing.kernel_laws` are the
+    laws it must keep.
+    """
+
+    @property
+    def scaling(self) -> str:
+        """The coordinates the method is known for (:mod:`eigenmaps.scaling`)."""
+        return "sqrt-eigenvalue"
+
+    @property
+    def takes(self) -> str:
+        """What X is: ``"vectors"``, or precomputed ``"distances"`` or ``"similarities"``."""
+        return "vectors"
+
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether X may be a :mod:`scipy.sparse` matrix."""
+        return False
+
+    @abstractmethod
+    def fit(self, X: Matrix) -> Gram:
+        """Learn the normalisation from the training points; the Gram matrix M."""
+
+    @abstractmethod
+    def __call__(self, X: Matrix) -> Rows:
+        """Normalised rows C of new points: ``C(X_train) Φ = Φ ℓ``."""
+
+    def ell(self, values: Array) -> Array:
+        """What a row's product is divided by, given the Gram matrix's eigenvalues."""
+        return values

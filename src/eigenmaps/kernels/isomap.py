@@ -1,0 +1,153 @@
+"""Isomap: ``K`` of MDS with d = 𝒟, the geodesic distance through D  (Bengio 2004 eq. 10, 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from .._compute.minplus import min_plus
+from ..gram import Array, Gram, Matrix, Rows
+from ..neighbors import (
+    TIES,
+    Neighbors,
+    bridges,
+    components,
+    cure_by_neighbors,
+    directed_graph,
+    union,
+    warn_disconnected,
+)
+from ..normalization import Centring
+from .base import Kernel
+
+NEIGHBORHOODS = ("symmetric", "one-sided")
+
+
+class Isomap(Kernel):
+    """Double-centred squared geodesic distances.
+
+    A path's interior points are training points only, so that a new point never changes the
+    distances between others: ``𝒟(x, x_i) = min_j ‖x − x_j‖ + 𝒟(x_j, x_i)``, j over the
+    neighbours of x.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+    radius : float, optional
+        Neighbours are all points within this distance, instead of the nearest k; exactly one
+        of the two is given.
+    neighborhood : {"symmetric", "one-sided"}, default="symmetric"
+        Who the neighbours of a new x are: its k nearest and all points that would have x among
+        their own k nearest (the papers), or its k nearest alone (scikit-learn).
+    metric, p, metric_params, neighbors_algorithm, n_jobs
+        Of the neighbour search, as in :class:`sklearn.manifold.Isomap`.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        neighborhood: str = "symmetric",
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.neighborhood = neighborhood
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.neighbors_algorithm = neighbors_algorithm
+        self.n_jobs = n_jobs
+
+    @property
+    def takes(self) -> str:
+        return "distances" if self.metric == "precomputed" else "vectors"
+
+    @property
+    def accepts_sparse(self) -> bool:
+        return self.metric != "precomputed"
+
+    def fit(self, X: Matrix) -> Gram:
+        self._check()
+        self.neighbors_ = Neighbors(
+            self.metric, self.p, self.metric_params, self.neighbors_algorithm, self.n_jobs
+        ).fit(X)
+        graph = self._graph(X)
+        labels = components(graph)
+        if labels.any():
+            k = self.n_neighbors
+            cure = "Raise radius." if k is None else cure_by_neighbors(self.neighbors_, k)
+            warn_disconnected(
+                labels, "Isomap joins them by the shortest bridge between every two.", cure
+            )
+            graph = union(graph, bridges(self.neighbors_, labels))
+        self.geodesics_ = dijkstra(graph, directed=True)
+        kappa = -0.5 * self.geodesics_**2
+        self.centring_ = Centring.fit(kappa)
+        return Gram(self.centring_.gram(kappa))
+
+    def __call__(self, X: Matrix) -> Rows:
+        return Rows(self.centring_.rows(-0.5 * self.geodesic_distances(X) ** 2))
+
+    def geodesic_distances(self, X: Matrix) -> Array:
+        """``𝒟(x, x_i)`` from each row of X to every training point."""
+        near = self._neighbors_of(X)
+        return np.asarray(min_plus(near.indptr, near.indices, near.data, self.geodesics_))
+
+    def _check(self) -> None:
+        if (self.n_neighbors is None) == (self.radius is None):
+            raise ValueError(
+                f"Give either n_neighbors or radius and set the other to None; got "
+                f"n_neighbors={self.n_neighbors}, radius={self.radius}."
+            )
+        if self.neighborhood not in NEIGHBORHOODS:
+            raise ValueError(
+                f"neighborhood={self.neighborhood!r} is not known; use one of {NEIGHBORHOODS}."
+            )
+
+    def _graph(self, X: Matrix) -> sp.csr_array:
+        """The symmetric neighbourhood graph on D; identical points are always neighbours."""
+        n = X.shape[0]
+        if self.n_neighbors is None:
+            self.radii_ = np.full(n, float(self.radius or 0))
+            graph = self.neighbors_.within(X, self.radii_)
+            return union(graph, sp.csr_array(graph.T))
+        distances, index = self.neighbors_.of_training(self.n_neighbors)
+        self.radii_ = distances.max(axis=1)
+        graph = directed_graph(distances, index, n)
+        crowded = np.flatnonzero(self.radii_ == 0)
+        edges = [graph, sp.csr_array(graph.T)]
+        if len(crowded):
+            copies = self.neighbors_.within(X[crowded], np.zeros(n)).tocoo()
+            rows = crowded[copies.row]
+            copies = sp.csr_array((copies.data, (rows, copies.col)), shape=(n, n))
+            edges += [copies, sp.csr_array(copies.T)]
+        return union(*edges)
+
+    def _neighbors_of(self, X: Matrix) -> sp.csr_array:
+        """Neighbours of new points: their k nearest, and whoever is nearer to them than to
+        its own k-th neighbour. Which of several equally distant points is the k-th is not
+        determined, so that none of these is used."""
+        if self.n_neighbors is None:
+            near = self.neighbors_.within(X, self.radii_)
+            distances, index = self.neighbors_.of(X, 1)
+            return union(near, directed_graph(distances, index, self.neighbors_.n))
+        k = self.n_neighbors
+        if self.neighborhood == "one-sided":
+            distances, index = self.neighbors_.of(X, k)
+            return directed_graph(distances, index, self.neighbors_.n)
+        distances, index = self.neighbors_.of(X, k + 1)
+        tied = distances >= distances[:, -1:] * (1 - TIES)
+        tied[:, 0] = False
+        keep = ~tied
+        counts = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
+        shape = (X.shape[0], self.neighbors_.n)
+        nearest = sp.csr_array((distances[keep], index[keep], counts), shape)
+        return union(nearest, self.neighbors_.within(X, self.radii_ * (1 - 2 * TIES)))

@@ -1,0 +1,88 @@
+"""Kernel PCA: ``K(a,b) = κ(a,b) − Ê κ(x,b) − Ê κ(a,x) + Ê Ê κ``  (Bengio 2004 eq. 3, 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from ..gram import Array, Gram, Matrix, Rows
+from ..normalization import Centring
+from ..selection import check_bandwidth
+from .base import Kernel
+
+
+class KernelPCA(Kernel):
+    """A centred kernel of scikit-learn's, or a function of two rows.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="linear"
+        A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a
+        function ``κ(a, b)`` of two rows.
+    gamma : float, optional
+        Of ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"sigmoid"`` and ``"chi2"``; ``1/n_features``
+        by default.
+    degree, coef0 : float
+        Of ``"poly"`` and ``"sigmoid"``.
+    kernel_params : dict, optional
+        Further arguments of a callable kernel.
+    n_jobs : int, optional
+        Of the kernel's evaluation.
+    """
+
+    def __init__(
+        self,
+        kernel: str | Callable[..., float] = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_jobs = n_jobs
+
+    @property
+    def takes(self) -> str:
+        return "similarities" if self.kernel == "precomputed" else "vectors"
+
+    @property
+    def accepts_sparse(self) -> bool:
+        return self.kernel != "precomputed"
+
+    def fit(self, X: Matrix) -> Gram:
+        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        self.X_ = None if self.kernel == "precomputed" else X
+        kappa = self._kappa(X)
+        if self.kernel in ("rbf", "laplacian"):
+            check_bandwidth(kappa, self.gamma_, X)
+        self.centring_ = Centring.fit(kappa)
+        return Gram(self.centring_.gram(kappa))
+
+    def __call__(self, X: Matrix) -> Rows:
+        return Rows(self.centring_.rows(self._kappa(X)))
+
+    def _kappa(self, X: Matrix) -> Array:
+        if self.kernel == "precomputed":
+            return np.array(X, dtype=np.float64)
+        if callable(self.kernel):
+            settings, filter_params = self.kernel_params or {}, False
+        else:
+            settings = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+            filter_params = True
+        kappa = pairwise_kernels(
+            X,
+            self.X_,
+            metric=self.kernel,
+            filter_params=filter_params,
+            n_jobs=self.n_jobs,
+            **settings,
+        )
+        return np.asarray(kappa, dtype=np.float64)

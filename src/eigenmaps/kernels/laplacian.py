@@ -1,0 +1,142 @@
+"""Laplacian eigenmaps, spectral clustering: ``K = κ/√(S S)``  (Bengio 2004 eq. 7–9)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from ..eigen import eigenpairs
+from ..gram import Array, Gram, Matrix, Rows
+from ..neighbors import Index, components, warn_disconnected
+from ..normalization import Degrees
+from .affinity import Affinity, NeighborGraph
+from .base import Kernel
+
+UNSUPPORTED = ("nan", "nearest", "raise")
+
+
+class Laplacian(Kernel):
+    """A similarity divided by the square roots of its degrees.
+
+    With ``y = S^-½ v`` the pairs solve ``(S − κ) y = (1 − ℓ) S y``.
+
+    Parameters
+    ----------
+    affinity : Affinity, optional
+        One of :mod:`eigenmaps.kernels`' affinities; :class:`NeighborGraph` by default.
+    include_self : bool, default=True
+        Whether a point's similarity to itself counts in its degree (2004, footnote 2: without
+        it embeddings are usually better).
+    drop_first : bool, default=True
+        Leave out the trivial pair ``v ∝ S^½``: yes for an embedding, no for clustering.
+    unsupported : {"nan", "nearest", "raise"}, default="nan"
+        What a new point gets that is similar to no training point: NaN with a warning, the row
+        of the nearest training point, or an error.
+    """
+
+    def __init__(
+        self,
+        affinity: Affinity | None = None,
+        include_self: bool = True,
+        drop_first: bool = True,
+        unsupported: str = "nan",
+    ):
+        self.affinity = affinity
+        self.include_self = include_self
+        self.drop_first = drop_first
+        self.unsupported = unsupported
+
+    @property
+    def _affinity(self) -> Affinity:
+        return NeighborGraph() if self.affinity is None else self.affinity
+
+    @property
+    def scaling(self) -> str:
+        return "degree" if self.drop_first else "eigenvector"
+
+    @property
+    def takes(self) -> str:
+        return self._affinity.takes
+
+    @property
+    def accepts_sparse(self) -> bool:
+        return self._affinity.accepts_sparse
+
+    def fit(self, X: Matrix) -> Gram:
+        if self.unsupported not in UNSUPPORTED:
+            raise ValueError(f"unsupported={self.unsupported!r}: use one of {UNSUPPORTED}.")
+        self.affinity_ = clone(self._affinity)
+        kappa = self.affinity_.fit(X)
+        self.degrees_ = Degrees.fit(kappa, self.include_self)
+        degree = self.degrees_.degree
+        if not (degree > 0).all():
+            alone = np.flatnonzero(~(degree > 0))
+            raise ValueError(
+                f"{len(alone)} of {len(degree)} training points are similar to no other point "
+                f"(first at row {alone[0]}), so that their degree is 0. "
+                f"{self.affinity_.cure()} Or leave these rows out."
+            )
+        labels = components(kappa)
+        if labels.any():
+            warn_disconnected(
+                labels,
+                "Coordinates then tell components apart before they show anything inside them.",
+                self.affinity_.cure(),
+            )
+        M = self.degrees_.gram(kappa)
+        if self.include_self:
+            known, bound = perron(degree, labels), 1.0
+        else:
+            known = eigenpairs(Gram(M), 1).vectors
+            bound = float((1 + self.degrees_.diagonal / degree).max())
+        return Gram(M, degree=degree, known=known, drop=int(self.drop_first), bound=bound)
+
+    def __call__(self, X: Matrix) -> Rows:
+        rows = self.degrees_.rows(*self.affinity_.rows(X))
+        assert rows.degree is not None
+        lost = np.flatnonzero(np.isnan(rows.degree))
+        return self._without_support(X, rows, lost) if len(lost) else rows
+
+    def _without_support(self, X: Matrix, rows: Rows, lost: Index) -> Rows:
+        what = (
+            f"{len(lost)} of {X.shape[0]} new points are similar to no training point "
+            f"(first at row {lost[0]})"
+        )
+        neighbors = getattr(self.affinity_, "neighbors_", None)
+        if self.unsupported == "nearest" and neighbors is not None:
+            weights = sp.csr_array(rows.weights).tolil()
+            stand_in = self(neighbors.X[neighbors.of(X[lost], 1)[1].ravel()])
+            weights[lost] = stand_in.weights
+            degree = np.array(rows.degree)
+            degree[lost] = stand_in.degree
+            return Rows(sp.csr_array(weights), degree)
+        if self.unsupported == "nan":
+            warnings.warn(
+                f"{what}; their coordinates are NaN. unsupported='nearest' gives them those of "
+                "the nearest training point, where the affinity knows distances.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return rows
+        raise ValueError(f"{what}. They lie outside of what the model has learned.")
+
+
+def perron(degree: Array, labels: Index) -> Array:
+    """The eigenvectors of ℓ = 1: ``S^½`` on each component, rotated so that the first is
+    ``S^½`` on all points."""
+    root = np.sqrt(degree)
+    count = int(labels.max()) + 1
+    volume = np.sqrt(np.bincount(labels, weights=degree))
+    known = np.zeros((len(degree), count))
+    known[np.arange(len(degree)), labels] = root / volume[labels]
+    first = volume / np.linalg.norm(volume)
+    if count == 1:
+        return known
+    # A Householder reflection whose first column is `first`.
+    reflect = -first
+    reflect[0] += 1
+    H = np.eye(count) - 2 * np.outer(reflect, reflect) / (reflect @ reflect)
+    return np.asarray(known @ H)

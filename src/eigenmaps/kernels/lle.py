@@ -1,0 +1,104 @@
+"""LLE: ``M_μ = μI − (I−W)ᵀ(I−W)``, ``K_μ = (μ−1)K' + K''``  (Bengio 2003 §4.4, eq. 16–17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..barycenter import new_weights, training_weights
+from ..gram import Array, Gram, Matrix, Rows
+from ..neighbors import (
+    Neighbors,
+    components,
+    cure_by_neighbors,
+    directed_graph,
+    warn_disconnected,
+)
+from .base import Kernel
+
+
+class LLE(Kernel):
+    """Barycentric weights on the nearest neighbours.
+
+    The Gram matrix is ``−(I−W)ᵀ(I−W)`` and the shift μ stays a symbol: with λ̂ the eigenvalues
+    of (I−W)ᵀ(I−W), ``y(x) = (μ−1)/(μ−λ̂) Σ v_i w(x,x_i)``, and μ → ∞ is Saul & Roweis'
+    ``Σ y_i w(x,x_i)``. Rows are K_μ/μ and eigenvalues (μ−λ̂)/μ, which have that limit.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    reg : float, default=1e-3
+        Ridge of the weights, relative to the trace of the local Gram matrix.
+    mu : float, default=inf
+        The shift μ.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Weights need coordinates, or the distances between all points.
+    neighbors_algorithm, n_jobs
+        Of the neighbour search, as in :class:`sklearn.manifold.LocallyLinearEmbedding`.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        reg: float = 1e-3,
+        mu: float = np.inf,
+        metric: str = "euclidean",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.reg = reg
+        self.mu = mu
+        self.metric = metric
+        self.neighbors_algorithm = neighbors_algorithm
+        self.n_jobs = n_jobs
+
+    @property
+    def scaling(self) -> str:
+        return "eigenvector"
+
+    @property
+    def takes(self) -> str:
+        return "distances" if self.metric == "precomputed" else "vectors"
+
+    def fit(self, X: Matrix) -> Gram:
+        if self.metric not in ("euclidean", "precomputed"):
+            raise ValueError(
+                f"metric={self.metric!r}: the weights of LLE are defined by Euclidean geometry; "
+                "use 'euclidean', or 'precomputed' with Euclidean-like distances."
+            )
+        if not self.mu > 1:
+            raise ValueError(f"mu={self.mu} must be larger than 1.")
+        settings: dict[str, Any] = {"algorithm": self.neighbors_algorithm, "n_jobs": self.n_jobs}
+        self.neighbors_ = Neighbors(self.metric, **settings).fit(X)
+        n, k = X.shape[0], self.n_neighbors
+        distances, index = self.neighbors_.of_training(k)
+        graph = directed_graph(distances, index, n)
+        labels = components(graph)
+        if labels.any():
+            warn_disconnected(
+                labels,
+                "LLE then tells components apart before it shows anything inside them.",
+                cure_by_neighbors(self.neighbors_, k),
+            )
+        W = training_weights(self.neighbors_, distances, index, self.reg)
+        self.W_ = directed_graph(W, index, n)
+        constant = np.full((n, 1), n**-0.5)
+        return Gram(factor=sp.csr_array(sp.eye_array(n) - self.W_), known=constant, drop=1)
+
+    def __call__(self, X: Matrix) -> Rows:
+        distances, index = self.neighbors_.of(X, self.n_neighbors)
+        w = new_weights(self.neighbors_, X, distances, index, self.reg)
+        n = self.neighbors_.n
+        if np.isinf(self.mu):
+            return Rows(directed_graph(w, index, n))
+        K1 = directed_graph(w, index, n)
+        on_D = sp.csr_array(K1 * directed_graph(1.0 * (distances == 0), index, n))
+        K2 = on_D @ (self.W_ + self.W_.T - self.W_.T @ self.W_)
+        return Rows(sp.csr_array(K1 * (1 - 1 / self.mu) + K2 / self.mu))
+
+    def ell(self, values: Array) -> Array:
+        """``(μ − λ̂)/μ``."""
+        return 1 + values / self.mu

@@ -1,0 +1,47 @@
+"""Classical MDS: ``K(a,b) = −½(d² − Ê d²(x,b) − Ê d²(a,x) + Ê Ê d²)``  (Bengio 2004 eq. 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..gram import Array, Gram, Matrix, Rows
+from ..neighbors import Neighbors
+from ..normalization import Centring
+from .base import Kernel
+
+
+class MDS(Kernel):
+    """Double-centred squared distances; Torgerson's scaling, extended as by Gower (1968).
+
+    Parameters
+    ----------
+    metric : str or callable, default="euclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    """
+
+    def __init__(self, metric: Any = "euclidean", metric_params: dict[str, Any] | None = None):
+        self.metric = metric
+        self.metric_params = metric_params
+
+    @property
+    def takes(self) -> str:
+        return "distances" if self.metric == "precomputed" else "vectors"
+
+    @property
+    def accepts_sparse(self) -> bool:
+        return self.metric != "precomputed"
+
+    def fit(self, X: Matrix) -> Gram:
+        self.neighbors_ = Neighbors(self.metric, metric_params=self.metric_params).fit(X)
+        kappa = self._kappa(X)
+        self.centring_ = Centring.fit(kappa)
+        return Gram(self.centring_.gram(kappa))
+
+    def __call__(self, X: Matrix) -> Rows:
+        return Rows(self.centring_.rows(self._kappa(X)))
+
+    def _kappa(self, X: Matrix) -> Array:
+        D = self.neighbors_.distances(X)
+        return -0.5 * D**2

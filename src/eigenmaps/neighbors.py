@@ -1,0 +1,295 @@
+"""Nearest neighbours of training points and of new points, and the graphs they form."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+
+from .blocks import row_blocks
+from .gram import Array, Matrix
+
+Index = NDArray[np.int64]
+EUCLIDEAN = ("euclidean", "l2")
+TIES = 1e-10  # distances this close to a radius lie on it
+
+
+def is_euclidean(metric: Any, p: float = 2) -> bool:
+    """Whether a metric, as scikit-learn names it, is the Euclidean distance."""
+    return metric in EUCLIDEAN or (metric == "minkowski" and p == 2)
+
+
+class Neighbors:
+    """The training points nearest to any point.
+
+    Distances of Euclidean neighbours are taken from differences, not from the expansion
+    ``‖a‖²+‖b‖²−2ab``, so that a training point lies at distance exactly 0 from itself.
+
+    Parameters
+    ----------
+    metric, p, metric_params, algorithm, n_jobs
+        As in :class:`sklearn.neighbors.NearestNeighbors`. With ``metric="precomputed"`` the
+        training set is the square matrix of distances, a set of queries its (m, n) block.
+    """
+
+    def __init__(
+        self,
+        metric: Any = "euclidean",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Matrix) -> Self:
+        self.X = X
+        self._search: NearestNeighbors | None = None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_search": None}
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def search(self) -> NearestNeighbors:
+        """scikit-learn's index over the training points, built when first needed."""
+        if self._search is None:
+            self._search = NearestNeighbors(
+                algorithm=self.algorithm,
+                metric=self.metric,
+                p=self.p,
+                metric_params=self.metric_params,
+                n_jobs=self.n_jobs,
+            ).fit(self.X)
+        return self._search
+
+    def of_training(self, k: int) -> tuple[Array, Index]:
+        """Distances and indices of each training point's k nearest *other* points."""
+        if k >= self.n:
+            raise ValueError(
+                f"n_neighbors={k} needs at least {k + 1} training points, but "
+                f"n_samples = {self.n}: give more rows or set n_neighbors ≤ {self.n - 1}."
+            )
+        distances, index = self.search.kneighbors(n_neighbors=k)
+        return self._exact(self.X, distances, index), index
+
+    def of(self, Q: Matrix, k: int) -> tuple[Array, Index]:
+        """Distances and indices of the k training points nearest to each row of ``Q``.
+
+        A row that is a training point finds itself first, at distance 0.
+        """
+        if k > self.n:
+            raise ValueError(
+                f"n_neighbors={k} asks for more points than there are: n_samples = {self.n}. "
+                f"Give more rows or set n_neighbors ≤ {self.n}."
+            )
+        distances, index = self.search.kneighbors(Q, n_neighbors=k)
+        return self._exact(Q, distances, index), index
+
+    def ball(self, Q: Matrix, k: int) -> tuple[sp.csr_array, Array]:
+        """All training points not farther than the k-th nearest, and that distance.
+
+        Unlike :meth:`of` it has no arbitrary choice among equally distant points.
+        """
+        more = k
+        while True:
+            more = min(more + 1 + (more - k), self.n)
+            distances, index = self.of(Q, more)
+            radii = np.partition(distances, k - 1, axis=1)[:, k - 1]
+            inside = distances <= radii[:, None] * (1 + TIES)
+            if more == self.n or not inside.all(axis=1).any():
+                break
+        counts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+        graph = sp.csr_array((distances[inside], index[inside], counts), (len(index), self.n))
+        return graph, radii
+
+    def within(self, Q: Matrix, radii: Array) -> sp.csr_array:
+        """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
+        reaches as far as its own radius. Zero distances are stored entries."""
+        rows, columns, values = [], [], []
+        for block in row_blocks(Q.shape[0], 8 * self.n):
+            D = self.distances(Q[block])
+            r, c = np.nonzero(radii * (1 + 1e-7) >= D)
+            d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
+            keep = d <= radii[c] * (1 + TIES)
+            rows.append(r[keep] + block.start)
+            columns.append(c[keep])
+            values.append(d[keep])
+        entries = np.concatenate(rows), np.concatenate(columns)
+        return sp.csr_array((np.concatenate(values), entries), shape=(Q.shape[0], self.n))
+
+    def distances(self, Q: Matrix) -> Array:
+        """All distances from the rows of ``Q`` to the training points."""
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            dense = Q.toarray() if sp.issparse(Q) else Q
+            return np.asarray(dense, dtype=np.float64)
+        settings = dict(self.metric_params or {})
+        if self.metric == "minkowski":
+            settings["p"] = self.p
+        metric = "euclidean" if is_euclidean(self.metric, self.p) else self.metric
+        if metric == "euclidean":
+            settings = {}
+        return np.asarray(pairwise_distances(Q, self.X, metric=metric, **settings))
+
+    def _exact(
+        self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None
+    ) -> Array:
+        """Euclidean distances again, from differences; other metrics as they are."""
+        if not is_euclidean(self.metric, self.p):
+            return np.asarray(distances, dtype=np.float64)
+        rows = np.arange(Q.shape[0]) if rows is None else rows
+        out = np.empty(index.shape)
+        for block in row_blocks(len(index), 8 * index.shape[1] * Q.shape[1]):
+            k = index.shape[1]
+            if sp.issparse(Q):
+                difference = Q[np.repeat(rows[block], k)] - self.X[index[block].ravel()]
+                squares = np.asarray(difference.multiply(difference).sum(axis=1))
+                out[block] = np.sqrt(squares).reshape(-1, k)
+            else:
+                difference = Q[rows[block], None, :] - self.X[index[block]]
+                out[block] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
+        return out
+
+
+def directed_graph(distances: Array, index: Index, n: int) -> sp.csr_array:
+    """The graph i → its neighbours, edges as long as the distance (zeros are stored)."""
+    m, k = index.shape
+    return sp.csr_array(
+        (distances.ravel(), index.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
+    )
+
+
+def union(*graphs: sp.csr_array) -> sp.csr_array:
+    """The edges of any of the graphs, each once; zero lengths stay stored entries."""
+    edges = [graph.tocoo() for graph in graphs]
+    shape = graphs[0].shape
+    code = np.concatenate([e.row.astype(np.int64) * shape[1] + e.col for e in edges])
+    length = np.concatenate([e.data for e in edges])
+    order = np.lexsort((length, code))
+    code, length = code[order], length[order]
+    first = np.ones(len(code), dtype=bool)
+    first[1:] = code[1:] != code[:-1]
+    row, column = np.divmod(code[first], shape[1])
+    return sp.csr_array((length[first], (row, column)), shape=shape)
+
+
+def components(graph: Matrix) -> Index:
+    """The component of each point; a dense matrix has an edge where it is not 0."""
+    if sp.issparse(graph):
+        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+    labels = np.full(len(graph), -1, dtype=np.int64)
+    label = 0
+    while (labels < 0).any():
+        frontier = np.flatnonzero(labels < 0)[:1]
+        while len(frontier):
+            labels[frontier] = label
+            reached = np.zeros(len(graph), dtype=bool)
+            for block in row_blocks(len(frontier), 8 * len(graph)):
+                reached |= (graph[frontier[block]] != 0).any(axis=0)
+            frontier = np.flatnonzero(reached & (labels < 0))
+        label += 1
+    return labels
+
+
+def connecting_k(
+    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = 50_000_000
+) -> int | None:
+    """The smallest number of neighbours above k whose graph is connected.
+
+    With ``open_ball`` points at exactly the distance of the k-th neighbour are not joined by
+    it. None where more than ``budget`` distances would have to be listed to tell.
+    """
+    n, low, high = neighbors.n, k, k
+    while True:
+        high = min(2 * high, n - 1)
+        if n * high > budget:
+            return None
+        distances, index = neighbors.of_training(high)
+
+        def connected(j: int, d: Array = distances, i: Index = index) -> bool:
+            graph = directed_graph(d[:, :j], i[:, :j], n)
+            if open_ball:
+                radii = d[:, j - 1]
+                reach = np.maximum(np.repeat(radii, j), radii[graph.indices])
+                graph.data = 1.0 * ((graph.data < reach) | (graph.data == 0))
+                graph.eliminate_zeros()
+            return not components(graph).any()
+
+        if connected(high):
+            break
+        if high == n - 1:
+            return None
+        low = high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if connected(middle) else (middle, high)
+    return high
+
+
+def describe_components(labels: Index) -> str:
+    """``"3 components of sizes 50, 30, 20"``, largest first."""
+    sizes = np.sort(np.bincount(labels))[::-1]
+    shown = ", ".join(map(str, sizes[:6])) + (", …" if len(sizes) > 6 else "")
+    return f"{len(sizes)} components of sizes {shown}"
+
+
+def warn_disconnected(labels: Index, consequence: str, cure: str) -> None:
+    """Warn that the neighbourhood graph falls apart, with what follows and what helps."""
+    if labels.any():
+        warnings.warn(
+            f"The neighbourhood graph has {describe_components(labels)}. {consequence} {cure}",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def cure_by_neighbors(
+    neighbors: Neighbors, k: int, own: int = 0, open_ball: bool = False
+) -> str:
+    """What to do about a graph of k nearest others that falls apart.
+
+    ``own`` is 1 where n_neighbors counts the point itself.
+    """
+    enough = connecting_k(neighbors, k, open_ball)
+    if enough is None:
+        return f"Raise n_neighbors above {k + own}, or fit each component on its own."
+    return f"The smallest n_neighbors that connects it is {enough + own}."
+
+
+def bridges(neighbors: Neighbors, labels: Index) -> sp.csr_array:
+    """Edges between the closest points of every two components, both ways."""
+    X, n = neighbors.X, neighbors.n
+    row, column, length = [], [], []
+    members = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
+    for a, own in enumerate(members[:-1]):
+        others = np.flatnonzero(labels > a)
+        nearest = np.empty(len(others), dtype=np.int64)
+        gap = np.empty(len(others))
+        here = Neighbors(neighbors.metric, neighbors.p, neighbors.metric_params)
+        precomputed = isinstance(neighbors.metric, str) and neighbors.metric == "precomputed"
+        here.fit(X[own][:, own] if precomputed else X[own])
+        for block in row_blocks(len(others), 8 * len(own)):
+            far = others[block]
+            D = here.distances(X[far][:, own] if precomputed else X[far])
+            nearest[block], gap[block] = own[D.argmin(axis=1)], D.min(axis=1)
+        for b in range(a + 1, len(members)):
+            best = np.flatnonzero(labels[others] == b)
+            best = best[gap[best].argmin()]
+            row += [nearest[best], others[best]]
+            column += [others[best], nearest[best]]
+            length += [gap[best]] * 2
+    return sp.csr_array((length, (row, column)), shape=(n, n))

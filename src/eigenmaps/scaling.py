@@ -1,0 +1,49 @@
+"""Coordinates from eigenvectors: which multiple of the eigenfunction is returned.
+
+===================  ===================  ===================================================
+``eigenvector``      ``v_k``              unit norm over D; LLE, spectral clustering
+``unit-variance``    ``√n v_k``           the eigenfunction f_k of the papers
+``sqrt-eigenvalue``  ``√ℓ_k v_k``         MDS, Isomap, kernel PCA
+``degree``           ``S^-½ v_k``         Laplacian eigenmaps: ``(S − κ) y = (1−ℓ) S y``
+``diffusion``        ``ℓ_k^t S^-½ v_k``   diffusion maps after t steps
+===================  ===================  ===================================================
+
+Where a method has no degrees, S = 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from .gram import Array
+
+SCALINGS = ("eigenvector", "unit-variance", "sqrt-eigenvalue", "degree", "diffusion")
+
+
+class Scaling(NamedTuple):
+    """``y = φ · columns``, times ``√S(x)`` where ``by_degree`` is set; ``φ = S^-½ v``."""
+
+    columns: Array
+    by_degree: bool
+
+    @classmethod
+    def of(cls, name: str, ell: Array, n: int, time: float = 1) -> Self:
+        """The scaling of a name, for eigenvalues ℓ of an n-point problem."""
+        if name not in SCALINGS:
+            raise ValueError(f"scaling={name!r} is not known; use one of {SCALINGS}.")
+        one = np.ones_like(ell)
+        columns = {
+            "unit-variance": np.sqrt(n) * one,
+            "sqrt-eigenvalue": np.sqrt(np.maximum(ell, 0)),
+            "diffusion": np.maximum(ell, 0) ** time,
+        }.get(name, one)
+        return cls(columns, name not in ("degree", "diffusion"))
+
+    def apply(self, phi: Array, degree: Array | None) -> Array:
+        """Coordinates of points with eigenfunction values ``phi`` and degrees S(x)."""
+        y = phi * self.columns
+        if degree is not None and self.by_degree:
+            y *= np.sqrt(degree)[:, None]
+        return y

@@ -1,0 +1,87 @@
+"""Parameters chosen by the data, and the check that a chosen one can work."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import entr
+
+from .blocks import row_blocks
+from .gram import Array, Matrix
+from .neighbors import Neighbors
+
+IDENTITY, CONSTANT = 1.5, 1e-6
+
+
+def local_gamma(X: Matrix, n_neighbors: int) -> float:
+    """``1/(2σ²)``, σ the median distance to the n_neighbors-th nearest other point."""
+    k = min(n_neighbors, X.shape[0] - 1)
+    distances, _ = Neighbors().fit(X).of_training(k)
+    sigma = float(np.median(distances[:, -1]))
+    if sigma == 0:
+        sigma = float(np.sqrt(mean_squared_distance(X)))
+    return 1 / (2 * sigma**2)
+
+
+def mean_squared_distance(X: Matrix) -> float:
+    """The mean of ``‖x_i − x_j‖²`` over all pairs i ≠ j, which is twice the total variance."""
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = X.multiply(X) if sp.issparse(X) else (X - mean) ** 2
+    total = float(squares.sum()) - (n * float(mean @ mean) if sp.issparse(X) else 0.0)
+    if total <= 0:
+        raise ValueError(
+            f"All {n} training points are the same point: there is no distance to choose a "
+            "bandwidth by. Check the data, or set the bandwidth yourself."
+        )
+    return 2 * total / (n - 1)
+
+
+def effective_degree(kappa: Matrix) -> Array:
+    """Of each row, the exponential of the entropy: how many points it really sees.
+
+    >>> effective_degree(np.ones((4, 4))).round(6).tolist()
+    [4.0, 4.0, 4.0, 4.0]
+    """
+    kappa = sp.csr_array(kappa) if sp.issparse(kappa) else kappa
+    degrees = []
+    for block in row_blocks(kappa.shape[0], 8 * kappa.shape[1]):
+        rows = kappa[block].toarray() if sp.issparse(kappa) else kappa[block]
+        total = rows.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            degrees.append(np.exp(np.log(total) + entr(rows).sum(axis=1) / total))
+    return np.concatenate(degrees)
+
+
+def check_bandwidth(kappa: Matrix, gamma: float | None = None, X: Matrix | None = None) -> None:
+    """Refuse an affinity that is the identity; warn of one that is constant."""
+    n = kappa.shape[0]
+    degree = float(np.median(effective_degree(kappa)))
+    what = "The affinity" if gamma is None else f"The affinity at gamma={gamma:.4g}"
+    if degree < IDENTITY:
+        cure = "Use a wider kernel."
+        if X is not None and n > 2:
+            sample = X[: min(n, 1000)]
+            distances = Neighbors().fit(sample).distances(sample)
+            median = np.median(distances[np.triu_indices(len(distances), 1)])
+            usable = local_gamma(X, 10)
+            cure = (
+                f"The median distance between points is {median:.4g}; "
+                f"gamma={usable:.4g} (sigma={np.sqrt(0.5 / usable):.4g}) would do, "
+                "or scale the data."
+            )
+        raise ValueError(
+            f"{what} is almost the identity: half of the {n} points see no more than "
+            f"{degree:.3g} points, themselves included, so that every coordinate would be "
+            f"noise. The bandwidth is too small for the units of the data. {cure}"
+        )
+    if n > 2 and degree > n * (1 - CONSTANT):
+        warnings.warn(
+            f"{what} is almost constant: half of the points see all {n} points alike "
+            f"(effective degree {degree:.8g}). The bandwidth is too large for the units of the "
+            "data, and the embedding is little more than a linear one. Raise gamma.",
+            UserWarning,
+            stacklevel=2,
+        )
