@@ -15,8 +15,7 @@ import scipy.linalg as sla
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from .gram import Array
-from .neighbors import Index
+from .gram import Array, Index
 
 
 class Assignment(ABC):
@@ -103,9 +102,7 @@ class Discretization(Assignment):
         return np.asarray((U @ self.rotation).argmax(axis=1))
 
 
-def assignment(
-    name: str, n_clusters: int, n_components: int, n_init: int, seed: Any
-) -> Assignment:
+def assignment(name: str, n_clusters: int, n_components: int, n_init: int, seed: Any) -> Assignment:
     """The rule of a name."""
     if name == "kmeans":
         return Centres(n_clusters, n_init, seed)

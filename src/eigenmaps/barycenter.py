@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .blocks import row_blocks
-from .gram import Array, Matrix
-from .neighbors import Index, Neighbors
+from .gram import Array, Index, Matrix
+from .neighbors import Neighbors
 
 
 def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) -> Array:
@@ -25,9 +25,7 @@ def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) 
     return np.asarray(Z @ Z.transpose(0, 2, 1))
 
 
-def training_weights(
-    neighbors: Neighbors, distances: Array, index: Index, reg: float
-) -> Array:
+def training_weights(neighbors: Neighbors, distances: Array, index: Index, reg: float) -> Array:
     """Weights of training points on their neighbours, ridge ``reg · trace(G)`` (Saul & Roweis)."""
     X, weights = neighbors.X, np.empty(index.shape)
     for block in _blocks(neighbors, index):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -23,9 +24,7 @@ from .scaling import Scaling
 USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
 
 
-class SpectralEmbedder(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
-):
+class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """fit and transform of every estimator; subclasses say which kernel.
 
     Subclasses have the parameters ``n_components``, ``extension``, ``scaling``,
@@ -70,6 +69,7 @@ class SpectralEmbedder(
         self.eigenvalues_ = pairs.values
         self.eigenvectors_ = pairs.vectors
         self.solve_ = pairs.solve
+        self.n_iter_ = pairs.solve.products
         self._model = Model(X, embedding, phi, ell, kernel, scaling)
         self.embedding_ = embedding.astype(dtype, copy=False)
         self._n_features_out = embedding.shape[1]
@@ -108,6 +108,17 @@ class SpectralEmbedder(
         other.extension_ = clone(by_name(extension)).fit(self._model)
         return other
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file of data, without code; :func:`eigenmaps.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        from . import store
+
+        store.save(self, path)
+
     def _coordinates(self, X: Any) -> tuple[Array, np.dtype]:
         """Coordinates of new points in float64, block by block, and the dtype of X."""
         check_is_fitted(self)
@@ -136,7 +147,7 @@ class SpectralEmbedder(
         kernel = self._kernel()
         tags.input_tags.pairwise = kernel.takes != "vectors"
         tags.input_tags.sparse = kernel.accepts_sparse
-        tags.input_tags.positive_only = kernel.takes == "distances"
+        tags.input_tags.positive_only = kernel.takes in ("distances", "similarities")
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -175,6 +186,8 @@ class Eigenmap(SpectralEmbedder):
         v, of unit norm, orthogonal; the largest entry of each is positive.
     solve_ : Solve
         Which solver ran, its residuals and time, and groups of equal eigenvalues.
+    n_iter_ : int
+        How many products with the matrix, or its inverse, the solver took.
     kernel_ : Kernel
     extension_ : Extension
     n_features_in_ : int
@@ -221,9 +234,7 @@ class Eigenmap(SpectralEmbedder):
         return clone(self.kernel)
 
 
-def _usable(
-    pairs: Eigenpairs, ell: Array, requested: int | None
-) -> tuple[Eigenpairs, Array]:
+def _usable(pairs: Eigenpairs, ell: Array, requested: int | None) -> tuple[Eigenpairs, Array]:
     """Only positive eigenvalues make coordinates; say how many there are."""
     size = float(ell.max(initial=0))
     good = int((ell > max(USABLE * size, np.finfo(float).tiny)).sum())

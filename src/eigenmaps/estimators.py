@@ -13,8 +13,8 @@ from . import kernels
 from .assignment import assignment
 from .eigenmap import SpectralEmbedder
 from .extensions import Extension
+from .gram import Index
 from .kernels import Affinity, Kernel
-from .neighbors import Index
 
 Seed = int | np.random.RandomState | None
 
@@ -264,8 +264,9 @@ class LaplacianEigenmaps(SpectralEmbedder):
         The value in use is ``gamma_``.
     n_neighbors : int, default=10
         Of the graph (the point itself included), of self-tuning and of gamma.
-    include_self : bool, default=True
-        Whether the similarity of a point to itself counts in its degree (2004, footnote 2).
+    self_similarity : {"kept", "off-degree", "dropped"}, default="kept"
+        The similarity of a point to itself: as in eq. 7; not counted in its degree (2004,
+        footnote 2: embeddings are usually better); left out altogether (scikit-learn).
     unsupported : {"nan", "nearest", "raise"}, default="nan"
         What a new point gets that is similar to no training point.
     scaling : str, default="auto"
@@ -302,7 +303,7 @@ class LaplacianEigenmaps(SpectralEmbedder):
         affinity: str | Callable[..., Any] | Affinity = "nearest_neighbors",
         gamma: float | str | None = None,
         n_neighbors: int = 10,
-        include_self: bool = True,
+        self_similarity: str = "kept",
         unsupported: str = "nan",
         extension: str | Extension = "nystrom",
         scaling: str = "auto",
@@ -317,7 +318,7 @@ class LaplacianEigenmaps(SpectralEmbedder):
         self.affinity = affinity
         self.gamma = gamma
         self.n_neighbors = n_neighbors
-        self.include_self = include_self
+        self.self_similarity = self_similarity
         self.unsupported = unsupported
         self.extension = extension
         self.scaling = scaling
@@ -334,7 +335,7 @@ class LaplacianEigenmaps(SpectralEmbedder):
 
     def _kernel(self) -> Kernel:
         affinity = affinity_of(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
-        return kernels.Laplacian(affinity, self.include_self, True, self.unsupported)
+        return kernels.Laplacian(affinity, self.self_similarity, True, self.unsupported)
 
 
 class KernelPCA(SpectralEmbedder):
@@ -425,7 +426,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
     n_clusters : int, default=8
     n_components : int, optional
         Eigenvectors used; n_clusters by default.
-    affinity, gamma, n_neighbors, include_self, unsupported
+    affinity, gamma, n_neighbors, self_similarity, unsupported
         As in :class:`eigenmaps.LaplacianEigenmaps`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
         Each is a rule that extends to new points: the nearest centre; the largest coordinate
@@ -463,7 +464,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         affinity: str | Callable[..., Any] | Affinity = "nearest_neighbors",
         gamma: float | str | None = None,
         n_neighbors: int = 10,
-        include_self: bool = True,
+        self_similarity: str = "kept",
         unsupported: str = "nan",
         assign_labels: str = "kmeans",
         n_init: int = 10,
@@ -481,7 +482,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         self.affinity = affinity
         self.gamma = gamma
         self.n_neighbors = n_neighbors
-        self.include_self = include_self
+        self.self_similarity = self_similarity
         self.unsupported = unsupported
         self.assign_labels = assign_labels
         self.n_init = n_init
@@ -505,6 +506,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
 
     def predict(self, X: Any) -> Index:
         """The cluster of new points; -1 for a point that is similar to no training point."""
+        check_is_fitted(self)
         return self.assignment_(self._coordinates(X)[0])
 
     @property
@@ -517,7 +519,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
 
     def _kernel(self) -> Kernel:
         affinity = affinity_of(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
-        return kernels.Laplacian(affinity, self.include_self, False, self.unsupported)
+        return kernels.Laplacian(affinity, self.self_similarity, False, self.unsupported)
 
 
 def affinity_of(

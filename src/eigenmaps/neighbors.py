@@ -7,16 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
 from .blocks import row_blocks
-from .gram import Array, Matrix
+from .gram import Array, Index, Matrix
 
-Index = NDArray[np.int64]
 EUCLIDEAN = ("euclidean", "l2")
+EPS = float(np.finfo(np.float64).eps)
 TIES = 1e-10  # distances this close to a radius lie on it
 
 
@@ -105,14 +104,14 @@ class Neighbors:
 
         Unlike :meth:`of` it has no arbitrary choice among equally distant points.
         """
-        more = k
+        more = 1
         while True:
-            more = min(more + 1 + (more - k), self.n)
-            distances, index = self.of(Q, more)
+            distances, index = self.of(Q, max(k, min(k + more, self.n)))
             radii = np.partition(distances, k - 1, axis=1)[:, k - 1]
             inside = distances <= radii[:, None] * (1 + TIES)
-            if more == self.n or not inside.all(axis=1).any():
+            if k + more >= self.n or not inside.all(axis=1).any():
                 break
+            more *= 2
         counts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
         graph = sp.csr_array((distances[inside], index[inside], counts), (len(index), self.n))
         return graph, radii
@@ -145,9 +144,7 @@ class Neighbors:
             settings = {}
         return np.asarray(pairwise_distances(Q, self.X, metric=metric, **settings))
 
-    def _exact(
-        self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None
-    ) -> Array:
+    def _exact(self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None) -> Array:
         """Euclidean distances again, from differences; other metrics as they are."""
         if not is_euclidean(self.metric, self.p):
             return np.asarray(distances, dtype=np.float64)
@@ -188,7 +185,7 @@ def union(*graphs: sp.csr_array) -> sp.csr_array:
 
 
 def components(graph: Matrix) -> Index:
-    """The component of each point; a dense matrix has an edge where it is not 0."""
+    """The component of each point; a dense matrix has an edge where it is not rounding noise."""
     if sp.issparse(graph):
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
     labels = np.full(len(graph), -1, dtype=np.int64)
@@ -199,7 +196,7 @@ def components(graph: Matrix) -> Index:
             labels[frontier] = label
             reached = np.zeros(len(graph), dtype=bool)
             for block in row_blocks(len(frontier), 8 * len(graph)):
-                reached |= (graph[frontier[block]] != 0).any(axis=0)
+                reached |= (graph[frontier[block]] > EPS).any(axis=0)
             frontier = np.flatnonzero(reached & (labels < 0))
         label += 1
     return labels
@@ -257,9 +254,7 @@ def warn_disconnected(labels: Index, consequence: str, cure: str) -> None:
         )
 
 
-def cure_by_neighbors(
-    neighbors: Neighbors, k: int, own: int = 0, open_ball: bool = False
-) -> str:
+def cure_by_neighbors(neighbors: Neighbors, k: int, own: int = 0, open_ball: bool = False) -> str:
     """What to do about a graph of k nearest others that falls apart.
 
     ``own`` is 1 where n_neighbors counts the point itself.

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from .gram import Array, Matrix, Rows
+from .gram import Array, Index, Matrix, Rows
 
 
 class Centring(NamedTuple):
@@ -36,28 +36,39 @@ class Centring(NamedTuple):
         return kappa
 
 
+SELF = ("kept", "off-degree", "dropped")
+
+
 class Degrees(NamedTuple):
     """``K(a,b) = κ(a,b) / sqrt(S(a) S(b))``  (Bengio 2004 eq. 7, 8), S the row sums of κ.
 
-    With ``include_self=False`` a point does not count in its own degree (footnote 2 of the
-    2004 paper). For a point x that is not a training point the nearest one, i, stands for it:
-    ``S(x) = Σ_j κ(x,x_j) − κ(x,x_i)²/κ(x_i,x_i)``, which is the same S on the training points,
-    is continuous, and tends to the full sum away from them.
+    A point's similarity to itself is ``"kept"``; or it is ``"off-degree"``, not counted in S
+    (footnote 2 of the 2004 paper); or ``"dropped"`` from κ altogether, as scikit-learn does.
+    In the latter two, the training point i most similar to a new x takes the part of x itself:
+    ``κ(x,x_i)²/κ(x_i,x_i)`` is left out. This is all of ``κ(x_i,x_i)`` at x = x_i, so that K is
+    one function, continuous there, and nothing for x far from all training points. Where rows
+    are given by the user, ``"dropped"`` leaves them as they are.
     """
 
     degree: Array
     diagonal: Array
-    include_self: bool
+    own: str
 
     @classmethod
-    def fit(cls, kappa: Matrix, include_self: bool = True) -> Self:
+    def fit(cls, kappa: Matrix, own: str = "kept", given: bool = False) -> Self:
         degree = np.asarray(kappa.sum(axis=1)).ravel()
         diagonal = np.array(kappa.diagonal(), dtype=np.float64)
-        return cls(degree if include_self else degree - diagonal, diagonal, include_self)
+        if own != "kept":
+            degree -= diagonal
+        if own == "dropped" and given:
+            diagonal[:] = 0
+        return cls(degree, diagonal, own)
 
     def gram(self, kappa: Matrix) -> Matrix:
-        """``S^-½ κ S^-½``; a dense κ is overwritten."""
+        """``S^-½ κ S^-½``; κ is overwritten."""
         root = 1 / np.sqrt(self.degree)
+        if self.own == "dropped":
+            kappa = _without_diagonal(kappa)
         if sp.issparse(kappa):
             scale = sp.diags_array(root)
             return sp.csr_array(scale @ kappa @ scale)
@@ -69,25 +80,46 @@ class Degrees(NamedTuple):
         """Rows ``κ(x,·)/S(x)`` and S(x), from κ(x,·) given as ``kappa · exp(log_scale)``.
 
         The common factor of a row cancels in its weights, so that they stay defined where κ
-        itself underflows. A row without any support is NaN.
+        itself underflows. A row without any support has a degree of NaN.
         """
-        kappa = sp.csr_array(kappa) if sp.issparse(kappa) else kappa
         total = np.asarray(kappa.sum(axis=1)).ravel()
         scale = np.exp(log_scale)
-        if not self.include_self:
-            total = total - scale * self._own_share(kappa)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = np.where(total > 0, 1 / total, np.nan)
+        if self.own != "kept":
+            nearest, share = self._own_share(kappa, scale)
+            total = total - share
+            if self.own == "dropped":
+                kappa = _subtract(kappa, nearest, share)
+        supported = total > 0
+        inverse = np.divide(1, total, out=np.zeros_like(total), where=supported)
         if sp.issparse(kappa):
             weights: Matrix = sp.csr_array(sp.diags_array(inverse) @ kappa)
         else:
             kappa *= inverse[:, None]
             weights = kappa
-        return Rows(weights, np.where(total > 0, total * scale, np.nan))
+        return Rows(weights, np.where(supported, total * scale, np.nan))
 
-    def _own_share(self, kappa: Matrix) -> Array:
-        """``κ(x,x_i)²/κ(x_i,x_i)`` with i the training point most similar to x."""
+    def _own_share(self, kappa: Matrix, scale: Array) -> tuple[Index, Array]:
+        """The training point i most similar to x, and ``κ(x,x_i)²/κ(x_i,x_i)``."""
         nearest = np.asarray(kappa.argmax(axis=1)).ravel()
         largest = np.asarray(kappa[np.arange(kappa.shape[0]), nearest]).ravel()
         own = self.diagonal[nearest]
-        return np.asarray(np.divide(largest**2, own, out=np.zeros_like(own), where=own > 0))
+        share = np.divide(largest**2, own, out=np.zeros_like(own), where=own > 0)
+        return nearest, share * scale
+
+
+def _without_diagonal(kappa: Matrix) -> Matrix:
+    if sp.issparse(kappa):
+        kappa = sp.csr_array(kappa - sp.diags_array(kappa.diagonal()))
+        kappa.eliminate_zeros()
+    else:
+        np.fill_diagonal(kappa, 0)
+    return kappa
+
+
+def _subtract(kappa: Matrix, column: Index, amount: Array) -> Matrix:
+    """One entry of each row made smaller."""
+    row = np.arange(kappa.shape[0])
+    if sp.issparse(kappa):
+        return sp.csr_array(kappa - sp.csr_array((amount, (row, column)), shape=kappa.shape))
+    kappa[row, column] -= amount
+    return kappa

@@ -45,14 +45,17 @@ def effective_degree(kappa: Matrix) -> Array:
     >>> effective_degree(np.ones((4, 4))).round(6).tolist()
     [4.0, 4.0, 4.0, 4.0]
     """
-    kappa = sp.csr_array(kappa) if sp.issparse(kappa) else kappa
-    degrees = []
-    for block in row_blocks(kappa.shape[0], 8 * kappa.shape[1]):
-        rows = kappa[block].toarray() if sp.issparse(kappa) else kappa[block]
-        total = rows.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            degrees.append(np.exp(np.log(total) + entr(rows).sum(axis=1) / total))
-    return np.concatenate(degrees)
+    if sp.issparse(kappa):
+        total = np.asarray(kappa.sum(axis=1)).ravel()
+        spread = sp.csr_array(kappa)
+        spread.data = entr(spread.data)
+        entropy = np.asarray(spread.sum(axis=1)).ravel()
+    else:
+        total = kappa.sum(axis=1)
+        blocks = row_blocks(len(kappa), 8 * len(kappa))
+        entropy = np.concatenate([entr(kappa[block]).sum(axis=1) for block in blocks])
+    safe = np.where(total > 0, total, 1)
+    return np.asarray(np.where(total > 0, safe * np.exp(entropy / safe), 0))
 
 
 def check_bandwidth(kappa: Matrix, gamma: float | None = None, X: Matrix | None = None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from .gram import Matrix
 from .kernels.base import Kernel
@@ -31,30 +31,34 @@ def training(estimator: Any, X: Any, kernel: Kernel) -> tuple[Matrix, np.dtype]:
         )
     if kernel.takes != "vectors":
         _square(X, kernel.takes)
+    elif _all_the_same(X):
+        raise ValueError(
+            f"All {X.shape[0]} training points are identical: there is nothing to embed. "
+            "Check the data."
+        )
     return as_float64(X), X.dtype
 
 
 def queries(estimator: Any, X: Any, kernel: Kernel, n_train: int) -> tuple[Matrix, np.dtype]:
     """New rows, checked, and the dtype to answer in."""
-    if kernel.takes != "vectors":
-        shape = np.shape(X)
-        if len(shape) == 2 and shape[1] != n_train:
-            raise ValueError(
-                f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n_train} "
-                f"features as input: with precomputed {kernel.takes} a new row holds those to "
-                f"the {n_train} training points, so its block is (n_new, {n_train}); "
-                f"got {shape[0]} × {shape[1]}."
-            )
-    X = validate_data(
-        estimator,
+    rows = check_array(
         X,
         accept_sparse="csr" if kernel.accepts_sparse else False,
         dtype=DTYPES,
         ensure_all_finite=False,
-        reset=False,
+        estimator=estimator,
     )
-    _finite(estimator, X)
-    return X, X.dtype
+    _finite(estimator, rows)
+    if kernel.takes != "vectors" and rows.shape[1] != n_train:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {name} is expecting {n_train} "
+            f"features as input: with precomputed {kernel.takes} a new row holds those to the "
+            f"{n_train} training points, so its block is (n_new, {n_train}); got "
+            f"{rows.shape[0]} × {rows.shape[1]}."
+        )
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return rows, rows.dtype
 
 
 def as_float64(X: Matrix) -> Matrix:
@@ -62,6 +66,12 @@ def as_float64(X: Matrix) -> Matrix:
     if sp.issparse(X):
         return sp.csr_array(X, dtype=np.float64)
     return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _all_the_same(X: Matrix) -> bool:
+    if sp.issparse(X):
+        return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
+    return bool((X[0] == X).all())
 
 
 def _finite(estimator: Any, X: Matrix) -> None:
@@ -72,14 +82,14 @@ def _finite(estimator: Any, X: Matrix) -> None:
     if not bad.any():
         return
     nan = int(np.isnan(values).sum())
-    rows = np.flatnonzero(np.diff(X.indptr)) if sp.issparse(X) else None
-    if rows is None:
-        rows, columns = np.nonzero(bad)
-        where = f" in {len(np.unique(rows))} rows, first at row {rows[0]}, column {columns[0]}"
+    if sp.issparse(X):
+        stored = X.tocoo()
+        rows, columns = stored.row[bad], stored.col[bad]
     else:
-        where = ""
+        rows, columns = np.nonzero(bad)
     raise ValueError(
-        f"Input X contains NaN or infinity: {nan} NaN and {int(bad.sum()) - nan} inf{where}. "
+        f"Input X contains NaN or infinity: {nan} NaN and {int(bad.sum()) - nan} inf "
+        f"in {len(np.unique(rows))} rows, first at row {rows[0]}, column {columns[0]}. "
         f"{type(estimator).__name__} cannot place a point with missing coordinates. Leave these "
         "rows out, or fill them (sklearn.impute)."
     )
@@ -103,7 +113,8 @@ def _square(X: Matrix, takes: str) -> None:
         dense = X.toarray() if sp.issparse(X) else X
         if dense.min() < 0 or abs(dense.diagonal()).max() > SYMMETRIC * size:
             raise ValueError(
-                f"Precomputed distances must not be negative (smallest: {dense.min():.3g}) and "
+                "Negative values in data, or distances of points to themselves: "
+                f"precomputed distances must not be negative (smallest: {dense.min():.3g}) and "
                 f"must be 0 on the diagonal (largest there: {abs(dense.diagonal()).max():.3g}). "
                 "If these are similarities, use a method with affinity='precomputed'."
             )

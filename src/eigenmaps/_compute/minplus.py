@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ def min_plus_plain(
 ) -> NDArray[np.float64]:
     """The same in plain NumPy: the reference that the compiled loop is tested against."""
     out = np.full((len(indptr) - 1, paths.shape[1]), np.inf)
-    for q, (a, b) in enumerate(zip(indptr[:-1], indptr[1:], strict=True)):
+    for q, (a, b) in enumerate(pairwise(indptr)):
         if b > a:
             out[q] = (steps[a:b, None] + paths[indices[a:b]]).min(axis=0)
     return out

@@ -32,7 +32,7 @@ class Extension(BaseEstimator, ABC):
     """
 
     #: what X may be (see :attr:`eigenmaps.kernels.Kernel.takes`)
-    serves: ClassVar[tuple[str, ...]] = ("vectors", "distances", "similarities")
+    serves: ClassVar[tuple[str, ...]] = ("vectors", "distances", "similarities", "products")
     #: whether it is the identity on the training set
     interpolates: ClassVar[bool] = True
 

@@ -31,6 +31,11 @@ class Affinity(BaseEstimator, ABC):
     def accepts_sparse(self) -> bool:
         return True
 
+    @property
+    def peaked(self) -> bool:
+        """Whether κ(x,x) is larger than κ(x,y) for every other y."""
+        return True
+
     @abstractmethod
     def fit(self, X: Matrix) -> Matrix:
         """κ on the training points, a new array."""
@@ -172,10 +177,16 @@ class NeighborGraph(Affinity):
     def accepts_sparse(self) -> bool:
         return self.metric != "precomputed"
 
+    @property
+    def peaked(self) -> bool:
+        return self.edge == "soft" or self.weights == "heat"
+
     def fit(self, X: Matrix) -> sp.csr_array:
         for name, known in (("weights", ("binary", "heat")), ("edge", ("soft", "hard"))):
             if getattr(self, name) not in known:
-                raise ValueError(f"{name}={getattr(self, name)!r} is not known; use one of {known}.")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not known; use one of {known}."
+                )
         if self.n_neighbors < 2:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} joins nothing: a point is its own nearest "
@@ -231,8 +242,9 @@ class PrecomputedAffinity(Affinity):
         return "similarities"
 
     def fit(self, X: Matrix) -> Matrix:
-        self.n_ = X.shape[0]
-        return _checked(X)
+        kappa = _checked(X)
+        check_bandwidth(kappa)
+        return kappa
 
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
         return _checked(X), np.zeros(X.shape[0])
@@ -250,8 +262,7 @@ class CallableAffinity(Affinity):
     def fit(self, X: Matrix) -> Matrix:
         self.X_ = X
         kappa = self.rows(X)[0]
-        if not sp.issparse(kappa):
-            check_bandwidth(kappa)
+        check_bandwidth(kappa)
         return kappa
 
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
@@ -295,9 +306,9 @@ def _checked(kappa: Any) -> Matrix:
         kappa = values = np.array(kappa, dtype=np.float64)
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
-            f"An affinity must be finite and not negative; of {values.size} values "
-            f"{int((~np.isfinite(values)).sum())} are not finite and {int((values < 0).sum())} "
-            "are negative. If these are distances, turn them into similarities first, "
-            "for example exp(−d²/β)."
+            "Negative values in data, or values that are not finite: of the "
+            f"{values.size} similarities {int((values < 0).sum())} are negative and "
+            f"{int((~np.isfinite(values)).sum())} not finite. If these are distances, turn them "
+            "into similarities first, for example exp(−d²/β)."
         )
     return kappa

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+
 from sklearn.base import BaseEstimator
 
 from ..gram import Array, Gram, Matrix, Rows
@@ -23,7 +24,8 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def takes(self) -> str:
-        """What X is: ``"vectors"``, or precomputed ``"distances"`` or ``"similarities"``."""
+        """What X is: ``"vectors"``, or precomputed ``"distances"``, ``"similarities"`` (not
+        negative) or ``"products"`` (scalar products)."""
         return "vectors"
 
     @property

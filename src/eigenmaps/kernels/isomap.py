@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,15 @@ class Isomap(Kernel):
         if self.n_neighbors is None:
             near = self.neighbors_.within(X, self.radii_)
             distances, index = self.neighbors_.of(X, 1)
+            alone = int((np.diff(near.indptr) == 0).sum())
+            if alone:
+                warnings.warn(
+                    f"{alone} of {X.shape[0]} new points have no training point within radius "
+                    f"{self.radius}; they are joined to the nearest one, up to "
+                    f"{distances.max():.4g} away. Raise radius, or take these points for outliers.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             return union(near, directed_graph(distances, index, self.neighbors_.n))
         k = self.n_neighbors
         if self.neighborhood == "one-sided":

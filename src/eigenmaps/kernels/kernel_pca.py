@@ -51,7 +51,7 @@ class KernelPCA(Kernel):
 
     @property
     def takes(self) -> str:
-        return "similarities" if self.kernel == "precomputed" else "vectors"
+        return "products" if self.kernel == "precomputed" else "vectors"
 
     @property
     def accepts_sparse(self) -> bool:

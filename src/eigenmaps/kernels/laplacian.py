@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..eigen import eigenpairs
-from ..gram import Array, Gram, Matrix, Rows
-from ..neighbors import Index, components, warn_disconnected
-from ..normalization import Degrees
+from ..gram import Array, Gram, Index, Matrix, Rows
+from ..neighbors import components, warn_disconnected
+from ..normalization import SELF, Degrees
 from .affinity import Affinity, NeighborGraph
 from .base import Kernel
 
@@ -27,9 +27,9 @@ class Laplacian(Kernel):
     ----------
     affinity : Affinity, optional
         One of :mod:`eigenmaps.kernels`' affinities; :class:`NeighborGraph` by default.
-    include_self : bool, default=True
-        Whether a point's similarity to itself counts in its degree (2004, footnote 2: without
-        it embeddings are usually better).
+    self_similarity : {"kept", "off-degree", "dropped"}, default="kept"
+        κ(x,x) as in eq. 7; not counted in the degree (footnote 2: embeddings are usually
+        better); or left out of κ as well, as scikit-learn does.
     drop_first : bool, default=True
         Leave out the trivial pair ``v ∝ S^½``: yes for an embedding, no for clustering.
     unsupported : {"nan", "nearest", "raise"}, default="nan"
@@ -40,12 +40,12 @@ class Laplacian(Kernel):
     def __init__(
         self,
         affinity: Affinity | None = None,
-        include_self: bool = True,
+        self_similarity: str = "kept",
         drop_first: bool = True,
         unsupported: str = "nan",
     ):
         self.affinity = affinity
-        self.include_self = include_self
+        self.self_similarity = self_similarity
         self.drop_first = drop_first
         self.unsupported = unsupported
 
@@ -68,9 +68,17 @@ class Laplacian(Kernel):
     def fit(self, X: Matrix) -> Gram:
         if self.unsupported not in UNSUPPORTED:
             raise ValueError(f"unsupported={self.unsupported!r}: use one of {UNSUPPORTED}.")
+        if self.self_similarity not in SELF:
+            raise ValueError(f"self_similarity={self.self_similarity!r}: use one of {SELF}.")
         self.affinity_ = clone(self._affinity)
+        if self.self_similarity == "dropped" and not self.affinity_.peaked:
+            raise ValueError(
+                "self_similarity='dropped' needs an affinity by which a point is more similar to "
+                "itself than to others, but hard 0/1 weights are 1 throughout. Use edge='soft', "
+                "weights='heat' or self_similarity='off-degree'."
+            )
         kappa = self.affinity_.fit(X)
-        self.degrees_ = Degrees.fit(kappa, self.include_self)
+        self.degrees_ = Degrees.fit(kappa, self.self_similarity, given=self.takes == "similarities")
         degree = self.degrees_.degree
         if not (degree > 0).all():
             alone = np.flatnonzero(~(degree > 0))
@@ -79,19 +87,19 @@ class Laplacian(Kernel):
                 f"(first at row {alone[0]}), so that their degree is 0. "
                 f"{self.affinity_.cure()} Or leave these rows out."
             )
-        labels = components(kappa)
+        M = self.degrees_.gram(kappa)
+        labels = components(M)
         if labels.any():
             warn_disconnected(
                 labels,
                 "Coordinates then tell components apart before they show anything inside them.",
                 self.affinity_.cure(),
             )
-        M = self.degrees_.gram(kappa)
-        if self.include_self:
-            known, bound = perron(degree, labels), 1.0
-        else:
+        if self.self_similarity == "off-degree":
             known = eigenpairs(Gram(M), 1).vectors
             bound = float((1 + self.degrees_.diagonal / degree).max())
+        else:
+            known, bound = perron(degree, labels), 1.0
         return Gram(M, degree=degree, known=known, drop=int(self.drop_first), bound=bound)
 
     def __call__(self, X: Matrix) -> Rows:
