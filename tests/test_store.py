@@ -414,7 +414,7 @@ def test_refused(name, existing, path):
 @pytest.mark.parametrize(
     "regressor", [LinearRegression(), Ridge(), KernelRidge(), extensions.RBFNetwork(5)]
 )
-def test_the_refusal_names_regressors_that_can_be_saved(regressor, path):
+def test_the_refusal_names_what_can_be_saved(regressor, path):
     forest = extensions.Regression(RandomForestRegressor(2))
     with pytest.raises(TypeError, match=type(regressor).__name__):
         em.ClassicalMDS(extension=forest).fit(X).save(path)
@@ -431,6 +431,14 @@ def test_unfitted(name, path):
 def test_a_missing_folder(tmp_path):
     with pytest.raises(FileNotFoundError):
         em.ClassicalMDS().fit(X).save(tmp_path / "none" / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_not_replaced(path):
+    path.mkdir()
+    with pytest.raises(OSError, match="model"):
+        em.ClassicalMDS().fit(X).save(path)
+    assert list(path.parent.iterdir()) == [path]
 
 
 # --- a crash leaves the old model whole -------------------------------------------------------
@@ -438,7 +446,7 @@ def test_a_missing_folder(tmp_path):
 
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
 @pytest.mark.parametrize(
-    "place", ["os.replace", "os.fsync", "eigenmaps.store.save_file", "eigenmaps.store._digest"]
+    "place", ["os.replace", "os.fsync", "eigenmaps.store.save_file", "eigenmaps.store._examined"]
 )
 def test_crash(place, error, saved, monkeypatch):
     before, expected = saved.read_bytes(), em.load(saved).transform(NEW)
@@ -525,7 +533,7 @@ def test_one_changed_byte(region, saved):
             changed = bytearray(blob)
             changed[place] ^= flip
             saved.write_bytes(changed)
-            refuses(saved, "damaged|newer|not an eigenmaps model")
+            refuses(saved, "damaged|not an eigenmaps model")
     saved.write_bytes(blob)
     em.load(saved)
 
@@ -596,20 +604,39 @@ def test_an_older_version_loads_silently(path, monkeypatch):
         em.load(path)
 
 
-@pytest.mark.parametrize("name", ["os.system", "builtins.eval", "subprocess.Popen", "str", "list "])
-def test_names_in_the_file_are_never_imported(name, saved):
-    """A forger can make the checksum right; a name outside of the table is still only a name."""
-    blob = saved.read_bytes()
+def forge(path, old, new):
+    """Change the header of a file and make its checksum right again."""
+    blob = path.read_bytes()
     data = layout(blob)
-    header = blob[8:data].replace(b"kernels.MDS", name.encode(), 1).rstrip()
-    assert header != blob[8:data].rstrip()
+    header = blob[8:data].rstrip()
+    assert header.count(old) == 1
+    header = header.replace(old, new)
     header += b" " * (-len(header) % 8)
-    saved.write_bytes(len(header).to_bytes(8, "little") + header + blob[data:])
-    digest, place = store._digest(saved)
-    with open(saved, "r+b") as file:
+    path.write_bytes(len(header).to_bytes(8, "little") + header + blob[data:])
+    _, digest, place = store._examined(path)
+    with open(path, "r+b") as file:
         file.seek(place)
         file.write(digest)
+
+
+def test_a_header_with_the_right_checksum_loads(saved):
+    forge(saved, em.__version__.encode(), b"0.0.0")
+    em.load(saved)
+
+
+@pytest.mark.parametrize("name", ["os.system", "builtins.eval", "subprocess.Popen", "str", "list "])
+def test_names_in_a_file_are_never_imported(name, saved):
+    forge(saved, b"kernels.MDS", name.encode())
     refuses(saved, name)
+
+
+def test_indices_out_of_bounds_are_refused(path):
+    estimator = em.ClassicalMDS().fit(X)
+    matrix = sp.csr_array(np.eye(3))
+    matrix.indices[1] = 10**6
+    estimator.metric_params = {"V": matrix}
+    estimator.save(path)
+    refuses(path, "index|indices")
 
 
 def test_only_instances_of_our_own_classes_can_be_made():

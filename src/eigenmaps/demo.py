@@ -1,9 +1,8 @@
-"""The six methods on handwritten digits: fitted on one half, tried on the other."""
+"""``eigenmaps demo``: six methods are fitted on half of the digits and tried on the other half."""
 
 from __future__ import annotations
 
 import importlib.util
-import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 
-from . import metrics
+from . import metrics, report
+from .assignment import unit_rows
 from .estimators import (
     ClassicalMDS,
     Isomap,
@@ -34,19 +34,25 @@ METHODS = (
     SpectralClustering(n_clusters=10, random_state=0),
     KernelPCA(2, kernel="rbf", gamma=0.001),
 )
-HINT = "Pictures need matplotlib: pip install 'eigenmaps[report]'"
 HEAD = """\
-                                      new     a refit moves    trust-
-method                  dims   fit   point     new   fitted  worthiness   10-NN
-                              [ms]    [µs]  points   points              accuracy"""
-ROW = "{:<24}{:>4}{:>6.0f}{:>8.1f}{:>8.1%}{:>9.1%}{:>12.3f}{:>10.1%}"
+                                     per new   refit differs     trust-    10-NN
+method                  dims     fit   point   of new  of old    worthy  correct"""
+ROW = "{:<22}{:>6}{:>5.0f} ms{:>5.0f} µs{:>9.1%}{:>8.1%}{:>10.3f}{:>9.1%}"
+NOTES = """\
+dims           coordinates; what stands to the right is measured in these
+per new point  {new} images in one transform; like fit, the fastest of 3 runs
+refit differs  from the coordinates of a fit on all {both} images, by root mean square,
+               relative to their spread: those that transform gave new images; and,
+               to compare, those that the fit gave old ones, which a refit moves too
+trustworthy    1: the nearest old images of new ones are nearest in pixels as well
+10-NN correct  new images whose digit is that of most of their 10 nearest old ones"""
 
 
-class Digits(NamedTuple):
-    """One half of the images, their pixels as rows, and what they show."""
+class Half(NamedTuple):
+    """Half of the images: pixels in rows, the digit each shows, and as squares."""
 
     X: Array
-    labels: Index
+    digits: Index
     images: Array
 
 
@@ -58,7 +64,7 @@ class Trial(NamedTuple):
     fit_seconds: float
     transform_seconds: float
     refit_new: float
-    refit_fitted: float
+    refit_old: float
     trustworthiness: float
     accuracy: float
 
@@ -68,39 +74,42 @@ class Trial(NamedTuple):
 
 
 def run(output: Path | None) -> None:
-    """Print the table; draw the pictures into a folder unless it is None."""
+    """Print the table; draw the pictures into a folder, unless it is None."""
+    drawable = importlib.util.find_spec("matplotlib") is not None
+    if output is not None and drawable:
+        output.mkdir(parents=True, exist_ok=True)
     old, new = halves()
+    n, m = len(old.X), len(new.X)
     print(
-        f"Handwritten digits. Each method is fitted on {len(old.X)} images and places {len(new.X)} "
-        f"new ones\nby transform, each on its own.\n\n{HEAD}"
+        f"Handwritten digits: each method is fitted on {n} images and then places {m}\n"
+        f"new ones by transform, each on its own and without a refit.\n\n{HEAD}"
     )
     trials = []
     for method in METHODS:
         trials.append(trial(method, old, new))
         print(row(trials[-1]), flush=True)
-    print(f"\n{notes(trials, old, new)}")
+    print(f"\n{clustering(trials, new)}\n\n{NOTES.format(new=m, both=n + m)}\n")
+    print("As set here:", *(f"  {t.model!r}" for t in trials), sep="\n")
     if output is None:
         return
-    if importlib.util.find_spec("matplotlib") is None:
-        print(f"\n{HINT}")
-        return
-    output.mkdir(parents=True, exist_ok=True)
-    paths = list(draw(trials, old, new, output))
-    print(f"\n{len(paths)} pictures in {output}{'/'}: {paths[0].name} shows all methods.")
+    if drawable:
+        draw(trials, old, new, output)
+        print(f"\nPictures: {output / 'overview.png'}, and one of each method beside it.")
+    else:
+        print("\nFor pictures of this: pip install 'eigenmaps[report]'")
 
 
-def halves() -> tuple[Digits, Digits]:
-    """The digits in two random halves, always the same."""
+def halves() -> tuple[Half, Half]:
+    """The digits in two random halves, the same every time."""
     data = load_digits()
     parts = train_test_split(data.data, data.target, data.images, test_size=0.5, random_state=0)
-    return Digits(*parts[::2]), Digits(*parts[1::2])
+    return Half(*parts[::2]), Half(*parts[1::2])
 
 
-def trial(method: Any, old: Digits, new: Digits) -> Trial:
-    """Fit, transform, refit, and compare."""
-    n = len(old.X)
+def trial(method: Any, old: Half, new: Half) -> Trial:
+    """Fit, transform, refit, compare."""
     refit = clone(method).fit(np.vstack([old.X, new.X]))
-    refit.transform(new.X[:1])  # what is compiled or loaded at the first call is so by now
+    refit.transform(new.X[:1])  # whatever is compiled at its first call is so before the clock runs
     model, fit_seconds = fastest(lambda: clone(method).fit(old.X))
     Y_new, transform_seconds = fastest(lambda: model.transform(new.X))
     Y = model.embedding_
@@ -110,10 +119,10 @@ def trial(method: Any, old: Digits, new: Digits) -> Trial:
         Y_new,
         fit_seconds,
         transform_seconds,
-        metrics.relative_difference(Y_new, aligned[n:]),
-        metrics.relative_difference(Y, aligned[:n]),
+        metrics.relative_difference(Y_new, aligned[len(Y) :]),
+        metrics.relative_difference(Y, aligned[: len(Y)]),
         metrics.trustworthiness(old.X, Y, new.X, Y_new),
-        metrics.knn_accuracy(Y, old.labels, Y_new, new.labels),
+        metrics.knn_accuracy(Y, old.digits, Y_new, new.digits),
     )
 
 
@@ -136,22 +145,67 @@ def row(trial: Trial) -> str:
         1e3 * trial.fit_seconds,
         1e6 * trial.transform_seconds / m,
         trial.refit_new,
-        trial.refit_fitted,
+        trial.refit_old,
         trial.trustworthiness,
         trial.accuracy,
     )
 
 
-def notes(trials: list[Trial], old: Digits, new: Digits) -> str:
-    """What the numbers beneath the table's head mean."""
-    clustering = next(t.model for t in trials if isinstance(t.model, SpectralClustering))
-    agreement = adjusted_rand_score(new.labels, clustering.predict(new.X))
-    settings = ", ".join(repr(t.model) for t in trials)
-    return "\n".join(
-        textwrap.fill(" ".join(part.split()), 80)
-        for part in (
-            f"""SpectralClustering.predict puts the new images into 10 clusters; their adjusted
-            Rand index with the digits is {agreement:.3f} (1: the same groups, 0: chance).""",
-            ...,
-        )
+def clustering(trials: list[Trial], new: Half) -> str:
+    """How well the clusters predicted for new images agree with what they show."""
+    model = next(t.model for t in trials if isinstance(t.model, SpectralClustering))
+    agreement = adjusted_rand_score(new.digits, model.predict(new.X))
+    return (
+        f"SpectralClustering.predict on the new images: adjusted Rand index {agreement:.3f} with\n"
+        "the digits, which it never saw (1: the same groups, 0: chance)."
     )
+
+
+def draw(trials: list[Trial], old: Half, new: Half, folder: Path) -> None:
+    """One picture of each method, and one of all."""
+    overview = sheet(17, 13.2)
+    strong_and_pale = f"{len(new.X)} new images (strong) among the {len(old.X)} of the fit (pale)"
+    overview.suptitle(strong_and_pale, color=report.INK, fontsize=17)
+    for t, panel in zip(trials, overview.subplots(2, 3).flat, strict=True):
+        single = sheet(8, 9)
+        single.suptitle(strong_and_pale, color=report.INK, fontsize=11)
+        note = f"trustworthiness {t.trustworthiness:.3f}"
+        if isinstance(t.model, SpectralClustering):
+            note += f" in {t.Y_new.shape[1]} coordinates; here every corner is a cluster"
+        for ax in (panel, single.subplots()):
+            report.embedding(ax, *plane(t), old.digits, new.digits, new.images)
+            report.title(ax, t.name, note)
+        report.legend(single, old.digits)
+        single.savefig(folder / f"{t.name}.png", dpi=120)
+    report.legend(overview, old.digits)
+    overview.savefig(folder / "overview.png", dpi=110)
+
+
+def sheet(width: float, height: float) -> Any:
+    """An empty figure of a size in inches, outside of pyplot."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.25, h_pad=0.2)
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def plane(trial: Trial) -> tuple[Array, Array]:
+    """Where to draw old and new points: at their two coordinates or, of clusters, among corners.
+
+    Each cluster is then a corner of a regular polygon, and a point is drawn at the mean of the
+    corners, weighted by the cosines between its coordinates and the clusters' centres.
+    """
+    model = trial.model
+    if not isinstance(model, SpectralClustering):
+        return model.embedding_, trial.Y_new
+    U, U_new = unit_rows(model.embedding_), unit_rows(trial.Y_new)
+    k = model.n_clusters
+    centres = unit_rows(np.array([U[model.labels_ == c].mean(axis=0) for c in range(k)]))
+    shares, shares_new = (np.maximum(A @ centres.T, 0) for A in (U, U_new))
+    # Clusters that have points in common become neighbours on the ring.
+    ring = LaplacianEigenmaps(affinity="precomputed").fit_transform(shares.T @ shares)
+    angles = 2 * np.pi / k * np.arctan2(*ring.T).argsort().argsort()
+    corners = np.column_stack([np.sin(angles), np.cos(angles)])
+    Y, Y_new = (A / A.sum(axis=1, keepdims=True) @ corners for A in (shares, shares_new))
+    return Y, Y_new

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .gram import Array, Index
+from .gram import Array
+
+Labels = NDArray[Any]
 
 #: Petroff (2021), Accessible color sequences for data visualization: ten colours that stay
 #: apart under the common forms of colour blindness.
@@ -24,8 +27,8 @@ def embedding(
     ax: Any,
     Y_train: Array,
     Y_new: Array,
-    labels_train: Array | Index,
-    labels_new: Array | Index,
+    labels_train: Labels,
+    labels_new: Labels,
     images: Array | None = None,
 ) -> Any:
     """Draw new points, strong, among the training points, pale, coloured by label.
@@ -64,12 +67,13 @@ def embedding(
 
 def title(ax: Any, name: str, note: str) -> Any:
     """A name above the axes and a fainter note beneath it."""
-    ax.set_title(name, loc="left", color=INK, fontsize=13, fontweight="bold", pad=20)
-    ax.text(0, 1.02, note, transform=ax.transAxes, color=FAINT, fontsize=10, va="bottom")
+    above = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+    ax.annotate(name, (0, 1), (0, 20), color=INK, fontsize=13, fontweight="bold", **above)
+    ax.annotate(note, (0, 1), (0, 5), color=FAINT, fontsize=10, **above)
     return ax
 
 
-def legend(figure: Any, labels: Array | Index) -> Any:
+def legend(figure: Any, labels: Labels) -> Any:
     """One row of labels and their colours at the foot of a figure."""
     from matplotlib.lines import Line2D
 
@@ -129,7 +133,7 @@ def _image(ax: Any, ink: Array, centre: Array, side: float, colour: Array) -> No
     ax.imshow(picture, extent=box, interpolation="nearest", zorder=3)
 
 
-def _colours(labels: Array | Index) -> Array:
+def _colours(labels: Labels) -> Array:
     """RGB of each label, the sorted labels going through the palette."""
     from matplotlib.colors import to_rgb
 

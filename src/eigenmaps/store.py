@@ -1,29 +1,23 @@
 """The model file: data, never code.
 
-One safetensors file: the arrays, and a JSON header with all the rest. Whatever JSON has no plain
-value for is a *node*, ``[kind, content]``, written once, and ``[number]`` where it is referred to,
-so that what was shared stays shared. A node comes after those it refers to; the last one is the
-estimator, with its parameters and what it has fitted.
+One safetensors file: the arrays, and a JSON header. What JSON has no plain value for is a *node*,
+``[kind, content]``, written once, and ``[number]`` where it is referred to, so that what was shared
+stays shared. A node comes after those it refers to; the last is the estimator with all it has.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import secrets
-from collections.abc import Callable
-from inspect import isabstract
-from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
-from sklearn.base import RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils.validation import check_is_fitted
@@ -40,14 +34,14 @@ FORMAT = 1
 KEY = "eigenmaps"  # of the header, in the file's metadata
 CHECKSUM = b'{\\"checksum\\":\\"'  # what stands before the checksum's digits in the file
 DIGITS = 64
-LONGEST_HEADER = 100_000_000  # by the safetensors format
+PLAIN = {np.dtype(code).name for code in "?bhiqBHIQefd"}  # numbers
 
 #: All there is that a file may hold objects of. Names in a file are looked up here, nowhere else.
 CLASSES: dict[str, type] = {
     prefix + name: cls
     for prefix, room in (("", estimators), ("kernels.", kernels), ("extensions.", extensions))
     for name in room.__all__
-    if isinstance(cls := getattr(room, name), type) and not isabstract(cls)
+    if isinstance(cls := getattr(room, name), type)
 } | {
     cls.__name__: cls
     for cls in (
@@ -65,32 +59,24 @@ def save(estimator: SpectralEmbedder, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : fitted estimator
     path : str or path
-
-    Notes
-    -----
-    A function as metric, kernel or affinity, a class of your own, and regressors other than
-    linear ones, kernel ridge and RBF networks are refused: they are code, or may hold it. A
-    ``RandomState`` is left out, as it serves fitting only.
     """
     from . import __version__
 
     check_is_fitted(estimator)
-    state = _State()
-    state.refer(estimator, type(estimator).__name__)
-    header = {"checksum": "0" * DIGITS, "format": FORMAT, "library": __version__}
-    text = json.dumps(header | {"nodes": state.nodes}, allow_nan=False, separators=(",", ":"))
+    nodes, arrays = _flattened(estimator)
+    header = {"checksum": "0" * DIGITS, "format": FORMAT, "library": __version__, "nodes": nodes}
+    text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     path = Path(path).resolve()
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    new.touch(exist_ok=False)
+    mode = new.stat().st_mode
     try:
-        new.touch(exist_ok=False)
-        mode = new.stat().st_mode
-        save_file(state.arrays, new, {KEY: text})
+        save_file(arrays, new, {KEY: text})
         new.chmod(mode)  # safetensors makes files that no one else may read
-        digest, place = _digest(new)
-        with open(new, "r+b") as file:
+        _, digest, place = _examined(new)
+        with open(new, "r+b", buffering=0) as file:
             file.seek(place)
             file.write(digest)
-            file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)
     finally:
@@ -100,7 +86,7 @@ def save(estimator: SpectralEmbedder, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> SpectralEmbedder:
     """Read a model written by an estimator's ``save``. It transforms as before, to the bit.
 
-    The file is data: none of it is run or imported, so that a file from others is safe to load.
+    The file is data: nothing in it is run or imported, whoever wrote it.
 
     Parameters
     ----------
@@ -132,28 +118,19 @@ def load(path: str | os.PathLike[str]) -> SpectralEmbedder:
 
     if os.path.isdir(path):
         raise ValueError(f"{path} is a directory; give the path of a model file inside.")
-    with open(path, "rb") as file:
-        start = _start(file)
-    if CHECKSUM not in start:
+    start, digest, place = _examined(path)
+    if start[place : place + DIGITS] != digest:
         raise ValueError(
-            f"{path} is not an eigenmaps model; give a file that an estimator's save wrote."
+            f"{path} is damaged: it is cut short, or its contents changed since it was saved. "
+            "Copy it again from where it came, or save the model again."
         )
-    damaged = ValueError(
-        f"{path} is damaged: it is cut short, or its contents changed since it was saved. "
-        "Copy it again from where it came, or save the model again."
-    )
-    try:
-        header = json.loads(json.loads(start[8:])["__metadata__"][KEY])
-        version, newer = header["library"], header["format"] > FORMAT
-    except (ValueError, KeyError, TypeError):
-        raise damaged from None
-    if newer:
+    header = json.loads(json.loads(start[8:])["__metadata__"][KEY])
+    version = header["library"]
+    if header["format"] > FORMAT:
         raise ValueError(
             f"{path} has the newer format {header['format']} of eigenmaps {version}; version "
             f"{__version__} reads formats up to {FORMAT}. Upgrade eigenmaps."
         )
-    if _digest(path)[0] != header["checksum"].encode():
-        raise damaged
     try:
         with safe_open(path, framework="numpy") as arrays:
             return _restored(header["nodes"], arrays)
@@ -164,57 +141,58 @@ def load(path: str | os.PathLike[str]) -> SpectralEmbedder:
         ) from error
 
 
-class _State:
-    """What objects become: nodes for the header, and arrays."""
+def _flattened(root: Any) -> tuple[list[list[Any]], dict[str, np.ndarray]]:
+    """The nodes of all that an object is made of, and the arrays among it."""
+    nodes: list[list[Any]] = []
+    arrays: dict[str, np.ndarray] = {}
+    seen: dict[int, tuple[int, Any]] = {}  # the object too: an id is unique only while it lives
 
-    def __init__(self) -> None:
-        self.nodes: list[list[Any]] = []
-        self.arrays: dict[str, np.ndarray] = {}
-        # The object is kept beside its number: an id is unique only as long as it lives.
-        self._seen: dict[int, tuple[int, Any]] = {}
-
-    def refer(self, x: Any, where: str) -> Any:
-        """The value itself, where JSON has it, or a reference to its node."""
-        if x is None or type(x) in (bool, int, str) or (type(x) is float and math.isfinite(x)):
+    def refer(x: Any, where: str) -> Any:
+        if x is None or isinstance(x, np.random.RandomState):
+            return None  # a generator is of use to another fit only
+        if type(x) in (bool, int, str) or (type(x) is float and np.isfinite(x)):
             return x
-        if isinstance(x, np.random.RandomState):
-            return None  # of use to another fit only, which then starts from its default
-        if id(x) not in self._seen:
-            node = self._node(x, where)
-            self._seen[id(x)] = len(self.nodes), x
-            self.nodes.append(node)
-        return [self._seen[id(x)][0]]
+        if id(x) not in seen:
+            nodes.append(node(x, where))
+            seen[id(x)] = len(nodes) - 1, x
+        return [seen[id(x)][0]]
 
-    def _node(self, x: Any, where: str) -> list[Any]:
+    def node(x: Any, where: str) -> list[Any]:
         kind = type(x)
         if kind is float:
             return ["float", [repr(x)]]
-        if kind is np.str_ or (isinstance(x, np.generic) and _plain(x.dtype)):
-            return ["scalar", [x.dtype.str, self.refer(x.item(), where)]]
-        if isinstance(x, np.dtype) and _plain(x):
+        if kind is np.str_ or (isinstance(x, np.generic) and x.dtype.name in PLAIN):
+            return ["scalar", [x.dtype.str, refer(x.item(), where)]]
+        if isinstance(x, np.dtype) and x.name in PLAIN:
             return ["dtype", [x.str]]
-        if kind is np.ndarray and _plain(x.dtype):
-            return ["array", self._array(x)]
+        if kind is np.ndarray and x.dtype.name in PLAIN:
+            # In another memory order matrix products round differently.
+            name, transposed = str(len(arrays)), x.ndim > 1 and x.strides[0] < x.strides[-1]
+            arrays[name] = np.asarray(x.T if transposed else x, order="C")
+            return ["array", [name, transposed]]
         if kind is np.ndarray and x.ndim == 1 and all(type(s) is str for s in x):
             return ["names", x.tolist()]
         if kind is sp.csr_array:
             parts = (x.data, x.indices, x.indptr, *map(int, x.shape))
-            return ["csr", [self.refer(part, where) for part in parts]]
+            return ["csr", [refer(part, where) for part in parts]]
         if kind in (list, tuple):
-            return [kind.__name__, [self.refer(v, f"{where}[{i}]") for i, v in enumerate(x)]]
+            return [kind.__name__, [refer(v, f"{where}[{i}]") for i, v in enumerate(x)]]
         if kind is dict:
-            items = ((self.refer(k, where), self.refer(v, f"{where}[{k!r}]")) for k, v in x.items())
-            return ["dict", list(chain.from_iterable(items))]
+            items = [(refer(k, where), refer(v, f"{where}[{k!r}]")) for k, v in x.items()]
+            return ["dict", [part for item in items for part in item]]
         if kind in NAMES:
             state = x._asdict() if issubclass(kind, tuple) else x.__getstate__() or {}
-            return [NAMES[kind], {k: self.refer(v, f"{where}.{k}") for k, v in state.items()}]
-        raise _refusal(x, where)
+            return [NAMES[kind], {k: refer(v, f"{where}.{k}") for k, v in state.items()}]
+        which = getattr(x, "__qualname__", getattr(x, "dtype", f"from {kind.__module__}"))
+        raise TypeError(
+            f"{where} ({kind.__name__} {which}) cannot be saved: a model file holds data, never "
+            "code. Use a metric, kernel or affinity that has a name, a class of eigenmaps itself "
+            "(RBFNetwork is one), LinearRegression, Ridge or KernelRidge; or joblib.dump the "
+            "model, if those who load it trust you: that runs code."
+        )
 
-    def _array(self, x: np.ndarray) -> list[Any]:
-        """Matrix products round differently in another memory order: it is kept."""
-        name, transposed = str(len(self.arrays)), x.ndim > 1 and x.strides[0] < x.strides[-1]
-        self.arrays[name] = np.asarray(x.T if transposed else x, order="C")
-        return [name, transposed]
+    refer(root, type(root).__name__)
+    return nodes, arrays
 
 
 def _restored(nodes: list[list[Any]], arrays: Any) -> Any:
@@ -231,25 +209,21 @@ def _restored(nodes: list[list[Any]], arrays: Any) -> Any:
         elif kind in MAKE:
             built.append(MAKE[kind]([get(x) for x in content]))
         else:
-            built.append(_instance(CLASSES[kind], {name: get(x) for name, x in content.items()}))
+            cls, state = CLASSES[kind], {name: get(x) for name, x in content.items()}
+            built.append(cls(**state) if issubclass(cls, tuple) else cls.__new__(cls))
+            if not issubclass(cls, tuple):
+                vars(built[-1]).update(state)
     return built[-1]
-
-
-def _instance(cls: type, state: dict[str, Any]) -> Any:
-    if issubclass(cls, tuple):
-        return cls(**state)
-    instance = cls.__new__(cls)
-    vars(instance).update(state)
-    return instance
 
 
 def _csr(parts: list[Any]) -> sp.csr_array:
     matrix = sp.csr_array(tuple(parts[:3]), shape=tuple(parts[3:]))
     matrix.indices, matrix.indptr = parts[1:3]  # of the type they had
+    matrix.check_format()  # SciPy does not look whether an index is out of bounds later
     return matrix
 
 
-MAKE: dict[str, Callable[[list[Any]], Any]] = {
+MAKE: dict[str, Any] = {
     "float": lambda parts: float(parts[0]),
     "scalar": lambda parts: np.dtype(parts[0]).type(parts[1]),
     "dtype": lambda parts: np.dtype(parts[0]),
@@ -261,39 +235,15 @@ MAKE: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _plain(dtype: np.dtype) -> bool:
-    return dtype.kind in "biuf" and dtype.itemsize <= 8
-
-
-def _start(file: BinaryIO) -> bytes:
-    """The length and the header of a safetensors file, as far as it goes."""
-    length = file.read(8)
-    return length + file.read(min(int.from_bytes(length, "little"), LONGEST_HEADER))
-
-
-def _digest(path: str | os.PathLike[str]) -> tuple[bytes, int]:
-    """SHA-256 of all of a file but the digits of its checksum, and where these begin."""
+def _examined(path: str | os.PathLike[str]) -> tuple[bytes, bytes, int]:
+    """The start of a model file, SHA-256 of all but its checksum's digits, and their place."""
     with open(path, "rb") as file:
-        start = _start(file)
+        length = file.read(8)
+        size = min(int.from_bytes(length, "little"), os.path.getsize(path))
+        start = length + file.read(size)
+        if CHECKSUM not in start:
+            raise ValueError(f"{path} is not an eigenmaps model; give a file that save wrote.")
         place = start.index(CHECKSUM) + len(CHECKSUM)
         sha = hashlib.sha256(start[:place] + start[place + DIGITS :])
-        while chunk := file.read(2**20):
-            sha.update(chunk)
-    return sha.hexdigest().encode(), place
-
-
-def _refusal(x: Any, where: str) -> TypeError:
-    """Why something cannot be saved, and what can be done instead."""
-    kind = type(x)
-    what, cure = f"a {kind.__module__}.{kind.__qualname__}", "Use one of eigenmaps' own classes"
-    if hasattr(x, "dtype"):
-        what, cure = f"{what} of {x.dtype}", "Use real numbers, or text"
-    elif hasattr(x, "__qualname__"):
-        what, cure = f"the {kind.__name__} {x.__qualname__}", "Use a metric or kernel by its name"
-    elif hasattr(x, "predict"):
-        regressors = [name for name, cls in CLASSES.items() if issubclass(cls, RegressorMixin)]
-        cure = f"Of regressors, use {', '.join(regressors)}"
-    return TypeError(
-        f"{where} is {what}, which cannot be saved: a model file holds data, never code. {cure}; "
-        "or joblib.dump the model, for those who trust you: loading that runs code."
-    )
+        hashlib.file_digest(file, lambda: sha)  # the rest
+    return start, sha.hexdigest().encode(), place
