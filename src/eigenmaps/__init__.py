@@ -1,6 +1,7 @@
 """Spectral embeddings as eigenfunctions of data-dependent kernels, for new points too."""
 
 from . import extensions, kernels, metrics
+from .clustering import SpectralClustering
 from .eigenmap import Eigenmap
 from .estimators import (
     ClassicalMDS,
@@ -8,7 +9,6 @@ from .estimators import (
     KernelPCA,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
-    SpectralClustering,
 )
 from .store import load
 

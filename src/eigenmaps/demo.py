@@ -16,13 +16,13 @@ from sklearn.model_selection import train_test_split
 
 from . import metrics, report
 from .assignment import unit_rows
+from .clustering import SpectralClustering
 from .estimators import (
     ClassicalMDS,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
-    SpectralClustering,
 )
 from .gram import Array, Index
 
@@ -41,11 +41,11 @@ ROW = "{:<22}{:>6}{:>5.0f} ms{:>5.0f} µs{:>9.1%}{:>8.1%}{:>10.3f}{:>9.1%}"
 NOTES = """\
 dims           coordinates; what stands to the right is measured in these
 per new point  {new} images in one transform; like fit, the fastest of 3 runs
-refit differs  from the coordinates of a fit on all {both} images, by root mean square,
-               relative to their spread: those that transform gave new images; and,
-               to compare, those that the fit gave old ones, which a refit moves too
-trustworthy    1: the nearest old images of new ones are nearest in pixels as well
-10-NN correct  new images whose digit is that of most of their 10 nearest old ones"""
+refit differs  from coordinates of a fit on all {both} images, root mean square,
+               relative to their spread: those by transform of new images; to
+               compare, those by fit of old ones, which a refit moves as well
+trustworthy    1: the nearest old images of new ones are nearest in pixels too
+10-NN correct  new images with the digit of most of their 10 nearest old ones"""
 
 
 class Half(NamedTuple):
@@ -163,11 +163,11 @@ def clustering(trials: list[Trial], new: Half) -> str:
 
 def draw(trials: list[Trial], old: Half, new: Half, folder: Path) -> None:
     """One picture of each method, and one of all."""
-    overview = sheet(17, 13.2)
+    overview = report.sheet(17, 13.2)
     strong_and_pale = f"{len(new.X)} new images (strong) among the {len(old.X)} of the fit (pale)"
     overview.suptitle(strong_and_pale, color=report.INK, fontsize=17)
     for t, panel in zip(trials, overview.subplots(2, 3).flat, strict=True):
-        single = sheet(8, 9)
+        single = report.sheet(8, 9)
         single.suptitle(strong_and_pale, color=report.INK, fontsize=11)
         note = f"trustworthiness {t.trustworthiness:.3f}"
         if isinstance(t.model, SpectralClustering):
@@ -179,15 +179,6 @@ def draw(trials: list[Trial], old: Half, new: Half, folder: Path) -> None:
         single.savefig(folder / f"{t.name}.png", dpi=120)
     report.legend(overview, old.digits)
     overview.savefig(folder / "overview.png", dpi=110)
-
-
-def sheet(width: float, height: float) -> Any:
-    """An empty figure of a size in inches, outside of pyplot."""
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    layout = ConstrainedLayoutEngine(w_pad=0.25, h_pad=0.2)
-    return Figure(figsize=(width, height), layout=layout)
 
 
 def plane(trial: Trial) -> tuple[Array, Array]:

@@ -23,6 +23,15 @@ MARGIN, TILE = 1.16, 0.05  # side of the picture over that of the data; of an im
 AROUND = 0.8 * np.array([(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)])
 
 
+def sheet(width: float, height: float) -> Any:
+    """An empty figure of a size in inches, outside of pyplot."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.25, h_pad=0.2)
+    return Figure(figsize=(width, height), layout=layout)
+
+
 def embedding(
     ax: Any,
     Y_train: Array,
@@ -143,4 +152,4 @@ def _colours(labels: Labels) -> Array:
     return np.array([to_rgb(colour) for colour in PALETTE])[index]
 
 
-__all__ = ["PALETTE", "embedding", "legend", "title", "vacancies"]
+__all__ = ["PALETTE", "embedding", "legend", "sheet", "title", "vacancies"]

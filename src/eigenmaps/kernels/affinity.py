@@ -22,6 +22,9 @@ from ..selection import check_bandwidth, local_gamma, mean_squared_distance
 class Affinity(BaseEstimator, ABC):
     """A similarity κ, fitted on the training points."""
 
+    #: the bandwidth in use, where there is one
+    gamma_: float | None = None
+
     @property
     def takes(self) -> str:
         """What X is, as in :attr:`eigenmaps.kernels.Kernel.takes`."""
@@ -121,8 +124,7 @@ class SelfTuning(Affinity):
         return self.neighbors_.of(X, self.n_neighbors)[0].max(axis=1)
 
     def _exponent(self, X: Matrix) -> Array:
-        D = self.neighbors_.distances(X)
-        D *= -D
+        D = -(self.neighbors_.distances(X) ** 2)
         D /= self.widths_
         D /= np.maximum(self._widths(X), self.floor_)[:, None]
         return D
@@ -275,6 +277,31 @@ class CallableAffinity(Affinity):
                 "and one column per point of its second."
             )
         return _checked(kappa), np.zeros(X.shape[0])
+
+
+def by_name(
+    affinity: str | Callable[..., Any] | Affinity,
+    gamma: float | str | None,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Affinity:
+    """The affinity object of a name, made once, here."""
+    if isinstance(affinity, Affinity):
+        return affinity
+    if affinity == "nearest_neighbors":
+        return NeighborGraph(n_neighbors, n_jobs=n_jobs)
+    if affinity == "rbf":
+        return Gaussian(gamma, n_neighbors)
+    if affinity == "self_tuning":
+        return SelfTuning(n_neighbors)
+    if affinity == "precomputed":
+        return PrecomputedAffinity()
+    if callable(affinity):
+        return CallableAffinity(affinity)
+    raise ValueError(
+        f"affinity={affinity!r} is not known; use 'nearest_neighbors', 'rbf', 'self_tuning', "
+        "'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
+    )
 
 
 def choose_gamma(gamma: float | str | None, X: Matrix, n_neighbors: int) -> float:
