@@ -26,6 +26,7 @@ from sklearn.metrics import pairwise_distances
 
 import eigenmaps as em
 from eigenmaps import extensions, kernels, store
+from eigenmaps.eigenmap import SpectralEmbedder
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -158,12 +159,6 @@ def test_every_form_of_data(name, form, extension, path):
     estimator = ESTIMATORS[name](extension=EXTENSIONS[extension])
     convert = INPUTS[form]
     estimator.fit(convert(X))
-    try:
-        estimator.transform(convert(NEW))
-    except IndexError:
-        if "csr" in form and "barycentric" in extension:
-            pytest.skip("barycentric weights of sparse data are not possible")
-        raise
     loaded = reloaded(estimator, path)
     assert_same(loaded, estimator, convert(NEW))
     if form == "pandas":
@@ -241,6 +236,7 @@ VALUES = {
     "text": ["", "é", "\ud800", "\0", '"\\', 'checksum":"', "0" * 64],
     "containers": {"a": (1, [2, (3,)], {}), 4: [], (5, 6): {"x": ()}, None: 1.5},
     "scalars": [np.float32(0.1), np.float64(np.nan), np.int8(-3), np.bool_(True), np.str_("s")],
+    "short-lived": [np.float64(x) for x in [np.inf, np.nan, -np.inf] * 5],
     "dtypes": [np.dtype("float32"), np.dtype("int64"), np.dtype(bool)],
     "arrays": [
         np.array(2.5),
@@ -637,6 +633,15 @@ def test_indices_out_of_bounds_are_refused(path):
     estimator.metric_params = {"V": matrix}
     estimator.save(path)
     refuses(path, "index|indices")
+
+
+def test_every_public_class_can_be_saved():
+    rooms = ((em, SpectralEmbedder), (kernels, BaseEstimator), (extensions, BaseEstimator))
+    for room, base in rooms:
+        public = [getattr(room, name) for name in room.__all__]
+        classes = [c for c in public if isinstance(c, type) and issubclass(c, base)]
+        assert classes
+        assert set(classes) <= set(store.NAMES)
 
 
 def test_only_instances_of_our_own_classes_can_be_made():

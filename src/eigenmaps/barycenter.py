@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from .blocks import row_blocks
 from .gram import Array, Index, Matrix
@@ -21,7 +22,11 @@ def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) 
         between = np.asarray(X[index[:, :, None], index[:, None, :]], dtype=np.float64)
         squares = distances**2
         return np.asarray(0.5 * (squares[:, :, None] + squares[:, None, :] - between**2))
-    Z = Q[:, None, :] - X[index]
+    m, k = index.shape
+    if sp.issparse(Q):
+        Z = (Q[np.repeat(np.arange(m), k)] - X[index.ravel()]).toarray().reshape(m, k, -1)
+    else:
+        Z = Q[:, None, :] - X[index]
     return np.asarray(Z @ Z.transpose(0, 2, 1))
 
 

@@ -111,6 +111,9 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file of data, without code; :func:`eigenmaps.load` reads it.
 
+        A function as metric, kernel or affinity, a class of your own, and most regressors are
+        refused: they are code. A ``RandomState`` is left out, as it serves fitting only.
+
         Parameters
         ----------
         path : str or path

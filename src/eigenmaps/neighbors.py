@@ -9,13 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.extmath import row_norms
 
 from .blocks import row_blocks
 from .gram import Array, Index, Matrix
 
 EUCLIDEAN = ("euclidean", "l2")
 EPS = float(np.finfo(np.float64).eps)
+FAR = 10.0  # squared distance of the mean from the origin, in squared widths of the data
 TIES = 1e-10  # distances this close to a radius lie on it
 
 
@@ -28,7 +31,8 @@ class Neighbors:
     """The training points nearest to any point.
 
     Distances of Euclidean neighbours are taken from differences, not from the expansion
-    ``‖a‖²+‖b‖²−2ab``, so that a training point lies at distance exactly 0 from itself.
+    ``‖a‖²+‖b‖²−2ab``, so that a training point lies at distance exactly 0 from itself. Where the
+    expansion is used, data far from the origin are centred first.
 
     Parameters
     ----------
@@ -53,11 +57,14 @@ class Neighbors:
 
     def fit(self, X: Matrix) -> Self:
         self.X = X
+        self.euclidean = is_euclidean(self.metric, self.p)
+        self.origin = _far_origin(X) if self.euclidean else None
+        self._near: Matrix | None = None
         self._search: NearestNeighbors | None = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_search": None}
+        return self.__dict__ | {"_search": None, "_near": None}
 
     @property
     def n(self) -> int:
@@ -73,8 +80,18 @@ class Neighbors:
                 p=self.p,
                 metric_params=self.metric_params,
                 n_jobs=self.n_jobs,
-            ).fit(self.X)
+            ).fit(self.near)
         return self._search
+
+    @property
+    def near(self) -> Matrix:
+        """The training points, moved to the origin where they lie far from it."""
+        if self._near is None:
+            self._near = self._moved(self.X)
+        return self._near
+
+    def _moved(self, Q: Matrix) -> Matrix:
+        return Q if self.origin is None else Q - self.origin
 
     def of_training(self, k: int) -> tuple[Array, Index]:
         """Distances and indices of each training point's k nearest *other* points."""
@@ -96,7 +113,7 @@ class Neighbors:
                 f"n_neighbors={k} asks for more points than there are: n_samples = {self.n}. "
                 f"Give more rows or set n_neighbors ≤ {self.n}."
             )
-        distances, index = self.search.kneighbors(Q, n_neighbors=k)
+        distances, index = self.search.kneighbors(self._moved(Q), n_neighbors=k)
         return self._exact(Q, distances, index), index
 
     def ball(self, Q: Matrix, k: int) -> tuple[sp.csr_array, Array]:
@@ -119,10 +136,12 @@ class Neighbors:
     def within(self, Q: Matrix, radii: Array) -> sp.csr_array:
         """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
         reaches as far as its own radius. Zero distances are stored entries."""
+        # The expansion of ‖a − b‖² is off by rounding errors of ‖a‖²: candidates are more.
+        slack = 1e-7 * np.sqrt(_squares(self.near).max()) if self.euclidean else 0.0
         rows, columns, values = [], [], []
         for block in row_blocks(Q.shape[0], 8 * self.n):
             D = self.distances(Q[block])
-            r, c = np.nonzero(radii * (1 + 1e-7) >= D)
+            r, c = np.nonzero(radii * (1 + 1e-7) + slack >= D)
             d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
             keep = d <= radii[c] * (1 + TIES)
             rows.append(r[keep] + block.start)
@@ -136,17 +155,16 @@ class Neighbors:
         if isinstance(self.metric, str) and self.metric == "precomputed":
             dense = Q.toarray() if sp.issparse(Q) else Q
             return np.asarray(dense, dtype=np.float64)
+        if self.euclidean:
+            return np.asarray(euclidean_distances(self._moved(Q), self.near))
         settings = dict(self.metric_params or {})
         if self.metric == "minkowski":
             settings["p"] = self.p
-        metric = "euclidean" if is_euclidean(self.metric, self.p) else self.metric
-        if metric == "euclidean":
-            settings = {}
-        return np.asarray(pairwise_distances(Q, self.X, metric=metric, **settings))
+        return np.asarray(pairwise_distances(Q, self.X, metric=self.metric, **settings))
 
     def _exact(self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None) -> Array:
         """Euclidean distances again, from differences; other metrics as they are."""
-        if not is_euclidean(self.metric, self.p):
+        if not self.euclidean:
             return np.asarray(distances, dtype=np.float64)
         rows = np.arange(Q.shape[0]) if rows is None else rows
         out = np.empty(index.shape)
@@ -160,6 +178,20 @@ class Neighbors:
                 difference = Q[rows[block], None, :] - self.X[index[block]]
                 out[block] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
         return out
+
+
+def _squares(X: Matrix) -> Array:
+    """``‖x_i‖²``."""
+    return np.asarray(row_norms(X, squared=True), dtype=np.float64)
+
+
+def _far_origin(X: Matrix) -> Array | None:
+    """The mean of dense data, where it is farther from the origin than the data are wide."""
+    if sp.issparse(X):
+        return None
+    mean = X.mean(axis=0)
+    width = float(_squares(X[: min(len(X), 1000)] - mean).mean())
+    return mean if float(mean @ mean) > FAR * width else None
 
 
 def directed_graph(distances: Array, index: Index, n: int) -> sp.csr_array:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from .gram import Array
 
@@ -120,24 +121,20 @@ def vacancies(Y: Array, obstacles: Array, side: float) -> dict[int, Array]:
     >>> vacancies(Y, Y, 1.0)
     {0: array([-0.8,  0. ]), 2: array([8.2, 0. ])}
     """
+    places = Y[:, None] + side * AROUND
+    to_obstacle, _ = KDTree(obstacles).query(places, p=np.inf)
     placed: dict[int, Array] = {}
-    for i, y in enumerate(Y):
-        for centre in y + side * AROUND:
-            others = np.array([*placed.values()]).reshape(-1, 2)
-            if _clear(centre, obstacles, side / 2) and _clear(centre, others, 2 * side):
-                placed[i] = centre
-                break
+    for i, j in np.argwhere(to_obstacle > side / 2).tolist():
+        far = (np.abs(places[i, j] - other).max() > 2 * side for other in placed.values())
+        if i not in placed and all(far):
+            placed[i] = places[i, j]
     return placed
-
-
-def _clear(centre: Array, points: Array, reach: float) -> bool:
-    return bool((np.abs(points - centre).max(axis=1) > reach).all())
 
 
 def _image(ax: Any, ink: Array, centre: Array, side: float, colour: Array) -> None:
     """A picture in one colour on white."""
     (x, y), half = centre, side / 2
-    picture = 1 - (ink / ink.max())[:, :, None] * (1 - colour)
+    picture = 1 - (ink / (ink.max() or 1))[:, :, None] * (1 - colour)
     box = (x - half, x + half, y - half, y + half)
     ax.imshow(picture, extent=box, interpolation="nearest", zorder=3)
 

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import estimators, extensions, kernels
 from .assignment import Centres, Discretization, PivotedQR
+from .clustering import SpectralClustering
 from .eigen import Solve
 from .eigenmap import Eigenmap, SpectralEmbedder
 from .neighbors import Neighbors
@@ -45,7 +46,7 @@ CLASSES: dict[str, type] = {
 } | {
     cls.__name__: cls
     for cls in (
-        *(Eigenmap, Solve, Neighbors, Centring, Degrees, Scaling),
+        *(Eigenmap, SpectralClustering, Solve, Scaling, Centring, Degrees, Neighbors),
         *(Centres, PivotedQR, Discretization, LinearRegression, Ridge, KernelRidge),
     )
 }
@@ -218,8 +219,7 @@ def _restored(nodes: list[list[Any]], arrays: Any) -> Any:
 
 def _csr(parts: list[Any]) -> sp.csr_array:
     matrix = sp.csr_array(tuple(parts[:3]), shape=tuple(parts[3:]))
-    matrix.indices, matrix.indptr = parts[1:3]  # of the type they had
-    matrix.check_format()  # SciPy does not look whether an index is out of bounds later
+    matrix.check_format()  # in full: SciPy's products trust the indices
     return matrix
 
 

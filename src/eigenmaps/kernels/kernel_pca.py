@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..gram import Array, Gram, Matrix, Rows
+from ..neighbors import Neighbors
 from ..normalization import Centring
 from ..selection import check_bandwidth
 from .base import Kernel
@@ -60,6 +61,7 @@ class KernelPCA(Kernel):
     def fit(self, X: Matrix) -> Gram:
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self.X_ = None if self.kernel == "precomputed" else X
+        self.neighbors_ = Neighbors().fit(X) if self.kernel == "rbf" else None
         kappa = self._kappa(X)
         if self.kernel in ("rbf", "laplacian"):
             check_bandwidth(kappa, self.gamma_, X)
@@ -72,6 +74,9 @@ class KernelPCA(Kernel):
     def _kappa(self, X: Matrix) -> Array:
         if self.kernel == "precomputed":
             return np.array(X, dtype=np.float64)
+        if self.neighbors_ is not None:
+            D = self.neighbors_.distances(X)
+            return np.exp(-self.gamma_ * D**2)
         if callable(self.kernel):
             settings, filter_params = self.kernel_params or {}, False
         else:

@@ -63,6 +63,10 @@ class LLE(Kernel):
     def takes(self) -> str:
         return "distances" if self.metric == "precomputed" else "vectors"
 
+    @property
+    def accepts_sparse(self) -> bool:
+        return self.metric != "precomputed"
+
     def fit(self, X: Matrix) -> Gram:
         if self.metric not in ("euclidean", "precomputed"):
             raise ValueError(

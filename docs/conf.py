@@ -1,0 +1,13 @@
+import eigenmaps
+
+project = "eigenmaps"
+author = "the eigenmaps developers"
+copyright = "2026, the eigenmaps developers"
+release = eigenmaps.__version__
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "myst_parser", "numpydoc"]
+numpydoc_show_class_members = False
+autosummary_generate = True
+exclude_patterns = ["_build"]
+html_theme = "pydata_sphinx_theme"
+nitpicky = False
+suppress_warnings = ["myst.xref_missing"]
