@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from .blocks import row_blocks
 from .gram import Array, Index, Matrix
@@ -23,10 +22,10 @@ def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) 
         squares = distances**2
         return np.asarray(0.5 * (squares[:, :, None] + squares[:, None, :] - between**2))
     m, k = index.shape
-    if sp.issparse(Q):
-        Z = (Q[np.repeat(np.arange(m), k)] - X[index.ravel()]).toarray().reshape(m, k, -1)
-    else:
+    if isinstance(Q, np.ndarray):
         Z = Q[:, None, :] - X[index]
+    else:
+        Z = (Q[np.repeat(np.arange(m), k)] - X[index.ravel()]).toarray().reshape(m, k, -1)
     return np.asarray(Z @ Z.transpose(0, 2, 1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-Matrix = Array | sp.csr_array
+Matrix: TypeAlias = "Array | sp.csr_array"
 
 
 class Gram(NamedTuple):
@@ -50,6 +50,7 @@ class Gram(NamedTuple):
         """``M V``."""
         if self.factor is not None:
             return np.asarray(-(self.factor.T @ (self.factor @ V)))
+        assert self.matrix is not None
         return np.asarray(self.matrix @ V)
 
     def toarray(self) -> Array:
@@ -57,7 +58,8 @@ class Gram(NamedTuple):
         if self.factor is not None:
             R = self.factor.toarray()
             return np.asarray(-(R.T @ R))
-        return np.asarray(self.matrix.toarray() if sp.issparse(self.matrix) else self.matrix)
+        assert self.matrix is not None
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
 
 class Rows(NamedTuple):

@@ -153,8 +153,7 @@ class Neighbors:
     def distances(self, Q: Matrix) -> Array:
         """All distances from the rows of ``Q`` to the training points."""
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            dense = Q.toarray() if sp.issparse(Q) else Q
-            return np.asarray(dense, dtype=np.float64)
+            return np.asarray(Q, dtype=np.float64)
         if self.euclidean:
             return np.asarray(euclidean_distances(self._moved(Q), self.near))
         settings = dict(self.metric_params or {})
@@ -170,13 +169,12 @@ class Neighbors:
         out = np.empty(index.shape)
         for block in row_blocks(len(index), 8 * index.shape[1] * Q.shape[1]):
             k = index.shape[1]
-            if sp.issparse(Q):
-                difference = Q[np.repeat(rows[block], k)] - self.X[index[block].ravel()]
-                squares = np.asarray(difference.multiply(difference).sum(axis=1))
-                out[block] = np.sqrt(squares).reshape(-1, k)
-            else:
+            if isinstance(Q, np.ndarray):
                 difference = Q[rows[block], None, :] - self.X[index[block]]
                 out[block] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
+            else:
+                difference = Q[np.repeat(rows[block], k)] - self.X[index[block].ravel()]
+                out[block] = np.sqrt(_squares(difference)).reshape(-1, k)
         return out
 
 

@@ -29,8 +29,10 @@ def mean_squared_distance(X: Matrix) -> float:
     """The mean of ``‖x_i − x_j‖²`` over all pairs i ≠ j, which is twice the total variance."""
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0)).ravel()
-    squares = X.multiply(X) if sp.issparse(X) else (X - mean) ** 2
-    total = float(squares.sum()) - (n * float(mean @ mean) if sp.issparse(X) else 0.0)
+    if isinstance(X, np.ndarray):
+        total = float(((X - mean) ** 2).sum())
+    else:
+        total = float((X.data**2).sum()) - n * float(mean @ mean)
     if total <= 0:
         raise ValueError(
             f"All {n} training points are the same point: there is no distance to choose a "

@@ -75,18 +75,18 @@ def _all_the_same(X: Matrix) -> bool:
 
 
 def _finite(estimator: Any, X: Matrix) -> None:
-    values = X.data if sp.issparse(X) else X
+    values = X if isinstance(X, np.ndarray) else X.data
     if np.isfinite(values.sum(dtype=np.float64)):
         return
     bad = ~np.isfinite(values)
     if not bad.any():
         return
     nan = int(np.isnan(values).sum())
-    if sp.issparse(X):
+    if isinstance(X, np.ndarray):
+        rows, columns = np.nonzero(bad)
+    else:
         stored = X.tocoo()
         rows, columns = stored.row[bad], stored.col[bad]
-    else:
-        rows, columns = np.nonzero(bad)
     raise ValueError(
         f"Input X contains NaN or infinity: {nan} NaN and {int(bad.sum()) - nan} inf "
         f"in {len(np.unique(rows))} rows, first at row {rows[0]}, column {columns[0]}. "
@@ -110,11 +110,11 @@ def _square(X: Matrix, takes: str) -> None:
             f"largest entry is {size:.3g}. Use (X + X.T)/2, or check how it was computed."
         )
     if takes == "distances":
-        dense = X.toarray() if sp.issparse(X) else X
-        if dense.min() < 0 or abs(dense.diagonal()).max() > SYMMETRIC * size:
+        smallest, own = X.min(), abs(X.diagonal()).max()
+        if smallest < 0 or own > SYMMETRIC * size:
             raise ValueError(
                 "Negative values in data, or distances of points to themselves: "
-                f"precomputed distances must not be negative (smallest: {dense.min():.3g}) and "
-                f"must be 0 on the diagonal (largest there: {abs(dense.diagonal()).max():.3g}). "
+                f"precomputed distances must not be negative (smallest: {smallest:.3g}) and "
+                f"must be 0 on the diagonal (largest there: {own:.3g}). "
                 "If these are similarities, use a method with affinity='precomputed'."
             )

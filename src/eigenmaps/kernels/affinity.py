@@ -23,7 +23,7 @@ class Affinity(BaseEstimator, ABC):
     """A similarity κ, fitted on the training points."""
 
     #: the bandwidth in use, where there is one
-    gamma_: float | None = None
+    gamma_: Any = None
 
     @property
     def takes(self) -> str:
