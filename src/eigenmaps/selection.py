@@ -13,6 +13,7 @@ from .gram import Array, Matrix
 from .neighbors import Neighbors
 
 IDENTITY, CONSTANT = 1.5, 1e-6
+SAMPLE = 1000  # rows that a bandwidth is judged by
 
 
 def local_gamma(X: Matrix, n_neighbors: int) -> float:
@@ -54,7 +55,7 @@ def effective_degree(kappa: Matrix) -> Array:
         entropy = np.asarray(spread.sum(axis=1)).ravel()
     else:
         total = kappa.sum(axis=1)
-        blocks = row_blocks(len(kappa), 8 * len(kappa))
+        blocks = row_blocks(len(kappa), 8 * kappa.shape[1])
         entropy = np.concatenate([entr(kappa[block]).sum(axis=1) for block in blocks])
     safe = np.where(total > 0, total, 1)
     return np.asarray(np.where(total > 0, safe * np.exp(entropy / safe), 0))
@@ -63,13 +64,13 @@ def effective_degree(kappa: Matrix) -> Array:
 def check_bandwidth(kappa: Matrix, gamma: float | None = None, X: Matrix | None = None) -> None:
     """Refuse an affinity that is the identity; warn of one that is constant."""
     n = kappa.shape[0]
-    degree = float(np.median(effective_degree(kappa)))
+    sample = slice(None, None, max(1, n // SAMPLE))
+    degree = float(np.median(effective_degree(kappa[sample])))
     what = "The affinity" if gamma is None else f"The affinity at gamma={gamma:.4g}"
     if degree < IDENTITY:
         cure = "Use a wider kernel."
         if X is not None and n > 2:
-            sample = X[: min(n, 1000)]
-            distances = Neighbors().fit(sample).distances(sample)
+            distances = Neighbors().fit(X[sample]).distances(X[sample])
             median = np.median(distances[np.triu_indices(len(distances), 1)])
             usable = local_gamma(X, 10)
             cure = (
