@@ -129,3 +129,18 @@ def test_ties_do_not_move_training_points():
         model = Isomap(n_neighbors=k).fit(grid)
         Y = model.embedding_
         assert np.abs(model.transform(grid) - Y).max() < 1e-8 * np.abs(Y).max()
+
+
+def test_thousands_of_copies_cost_no_more_than_others():
+    P = np.vstack([rng.random((500, 2)), np.zeros((3000, 2))])
+    model = Isomap(n_neighbors=5).fit(P)
+    assert model.kernel_.geodesics_[600, 3400] == 0
+    near = model.kernel_._neighbors_of(np.zeros((50, 2)))
+    assert near.nnz <= 50 * 8
+    assert_allclose(model.transform(P[::50]), model.embedding_[::50], atol=1e-9)
+
+
+def test_more_ties_than_can_be_listed_are_refused():
+    P = np.vstack([rng.random((6000, 2)), np.zeros((6000, 2))])
+    with pytest.raises(ValueError, match=r"as near as the 10-th nearest.*Remove duplicates"):
+        Neighbors().fit(P).ball(P, 10)

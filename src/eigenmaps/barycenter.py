@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from .blocks import row_blocks
@@ -69,7 +71,7 @@ def new_weights(
     return weights
 
 
-def _blocks(neighbors: Neighbors, index: Index):  # type: ignore[no-untyped-def]
+def _blocks(neighbors: Neighbors, index: Index) -> Iterator[slice]:
     m, k = index.shape
     width = k if neighbors.metric == "precomputed" else neighbors.X.shape[1]
     return row_blocks(m, 8 * k * (width + 2 * k))

@@ -13,6 +13,11 @@ Index = NDArray[np.int64]
 Matrix: TypeAlias = "Array | sp.csr_array"
 
 
+def dense(X: Matrix) -> Array:
+    """X as a plain array."""
+    return X if isinstance(X, np.ndarray) else np.asarray(X.toarray())
+
+
 class Gram(NamedTuple):
     """A symmetric matrix M, ``M_ij = K(x_i, x_j)``, and what solving it needs.
 
@@ -59,7 +64,7 @@ class Gram(NamedTuple):
             R = self.factor.toarray()
             return np.asarray(-(R.T @ R))
         assert self.matrix is not None
-        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
+        return dense(self.matrix)
 
 
 class Rows(NamedTuple):

@@ -19,6 +19,7 @@ from .gram import Array, Index, Matrix
 EUCLIDEAN = ("euclidean", "l2")
 EPS = float(np.finfo(np.float64).eps)
 FAR = 10.0  # squared distance of the mean from the origin, in squared widths of the data
+LISTED = 20_000_000  # neighbours that may be listed at once
 TIES = 1e-10  # distances this close to a radius lie on it
 
 
@@ -129,19 +130,26 @@ class Neighbors:
             if k + more >= self.n or not inside.all(axis=1).any():
                 break
             more *= 2
+            if more * len(index) > LISTED:
+                raise ValueError(
+                    f"Of some points more than {more // 2} training points are as near as the "
+                    f"{k}-th nearest: many of the {self.n} rows are identical. Remove duplicates "
+                    "(numpy.unique(X, axis=0)), or raise n_neighbors above their number."
+                )
         counts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
         graph = sp.csr_array((distances[inside], index[inside], counts), (len(index), self.n))
         return graph, radii
 
     def within(self, Q: Matrix, radii: Array) -> sp.csr_array:
         """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
-        reaches as far as its own radius. Zero distances are stored entries."""
+        reaches as far as its own radius (none where it is negative). Zero distances are stored
+        entries."""
         # The expansion of ‖a − b‖² is off by rounding errors of ‖a‖²: candidates are more.
         slack = 1e-7 * np.sqrt(_squares(self.near).max()) if self.euclidean else 0.0
         rows, columns, values = [], [], []
         for block in row_blocks(Q.shape[0], 8 * self.n):
             D = self.distances(Q[block])
-            r, c = np.nonzero(radii * (1 + 1e-7) + slack >= D)
+            r, c = np.nonzero((radii * (1 + 1e-7) + slack >= D) & (radii >= 0))
             d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
             keep = d <= radii[c] * (1 + TIES)
             rows.append(r[keep] + block.start)
@@ -233,7 +241,7 @@ def components(graph: Matrix) -> Index:
 
 
 def connecting_k(
-    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = 50_000_000
+    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = LISTED
 ) -> int | None:
     """The smallest number of neighbours above k whose graph is connected.
 

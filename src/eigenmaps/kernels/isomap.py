@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._compute.minplus import min_plus
-from ..gram import Array, Gram, Matrix, Rows
+from ..gram import Array, Gram, Matrix, Rows, dense
 from ..neighbors import (
     TIES,
     Neighbors,
@@ -123,14 +123,21 @@ class Isomap(Kernel):
         distances, index = self.neighbors_.of_training(self.n_neighbors)
         self.radii_ = distances.max(axis=1)
         graph = directed_graph(distances, index, n)
+        return union(graph, sp.csr_array(graph.T), *self._ties_of_copies())
+
+    def _ties_of_copies(self) -> list[sp.csr_array]:
+        """Edges of length 0 from each of more than k identical points to the first of them."""
         crowded = np.flatnonzero(self.radii_ == 0)
-        edges = [graph, sp.csr_array(graph.T)]
-        if len(crowded):
-            copies = self.neighbors_.within(X[crowded], np.zeros(n)).tocoo()
-            rows = crowded[copies.row]
-            copies = sp.csr_array((copies.data, (rows, copies.col)), shape=(n, n))
-            edges += [copies, sp.csr_array(copies.T)]
-        return union(*edges)
+        if len(crowded) == 0:
+            return []
+        _, first, group = np.unique(
+            dense(self.neighbors_.X[crowded]), axis=0, return_index=True, return_inverse=True
+        )
+        centre = crowded[first][group.ravel()]
+        star = sp.csr_array(
+            (np.zeros(len(crowded)), (crowded, centre)), shape=(self.neighbors_.n,) * 2
+        )
+        return [star, sp.csr_array(star.T)]
 
     def _neighbors_of(self, X: Matrix) -> sp.csr_array:
         """Neighbours of new points: their k nearest, and whoever is nearer to them than to
@@ -160,4 +167,6 @@ class Isomap(Kernel):
         counts = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
         shape = (X.shape[0], self.neighbors_.n)
         nearest = sp.csr_array((distances[keep], index[keep], counts), shape)
-        return union(nearest, self.neighbors_.within(X, self.radii_ * (1 - 2 * TIES)))
+        # Strictly within: a point with a radius of 0 has copies enough and takes no other.
+        reach = np.where(self.radii_ > 0, self.radii_ * (1 - 2 * TIES), -1)
+        return union(nearest, self.neighbors_.within(X, reach))
