@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 
@@ -14,7 +15,7 @@ from eigenmaps import extensions, kernels
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 3))
-TWO = np.vstack([rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + 60])
+HALVES = np.vstack([rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + 60])
 
 ALL = [
     em.ClassicalMDS(),
@@ -110,8 +111,15 @@ def connected(method, X):
     ],
     ids=lambda m: type(m).__name__,
 )
-def test_disconnected_graph_names_sizes_and_the_smallest_k_that_connects(method):
-    with pytest.warns(UserWarning, match="2 components of sizes 30, 20") as caught:
+@pytest.mark.parametrize("data", ["two", "blobs", "rounded"])
+def test_disconnected_graph_names_sizes_and_the_smallest_k_that_connects(method, data):
+    blobs = make_blobs(200, 2, centers=4, random_state=0)[0]
+    TWO, sizes = {
+        "two": (HALVES, "2 components of sizes 30, 20"),
+        "blobs": (blobs + [[100, 0]] * (blobs[:, :1] > 2), "components of sizes"),
+        "rounded": (blobs.round() + [[100, 0]] * (blobs[:, :1] > 2), "components of sizes"),
+    }[data]
+    with pytest.warns(UserWarning, match=sizes) as caught:
         method.fit(TWO)
     text = next(str(w.message) for w in caught if "components" in str(w.message))
     k = int(text.split("connects it is ")[1].rstrip("."))
@@ -125,14 +133,14 @@ def test_disconnected_graph_names_sizes_and_the_smallest_k_that_connects(method)
 
 def test_isomap_bridges_components_with_a_warning():
     with pytest.warns(UserWarning, match="joins them by the shortest bridge"):
-        model = em.Isomap(n_neighbors=5).fit(TWO)
+        model = em.Isomap(n_neighbors=5).fit(HALVES)
     assert np.isfinite(model.kernel_.geodesics_).all()
-    assert np.isfinite(model.transform(TWO + 0.1)).all()
+    assert np.isfinite(model.transform(HALVES + 0.1)).all()
 
 
 def test_disconnected_gaussian():
     with pytest.warns(UserWarning, match=r"2 components of sizes 30, 20.*Lower gamma"):
-        em.LaplacianEigenmaps(affinity="rbf", gamma=0.5).fit(TWO)
+        em.LaplacianEigenmaps(affinity="rbf", gamma=0.5).fit(HALVES)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +148,6 @@ def test_disconnected_gaussian():
     [
         em.LaplacianEigenmaps(affinity="rbf", gamma=5e3),
         em.SpectralClustering(3, affinity="rbf", gamma=5e3),
-        em.KernelPCA(2, kernel="rbf", gamma=5e3),
     ],
     ids=lambda m: type(m).__name__,
 )
@@ -151,6 +158,27 @@ def test_bandwidth_so_small_that_the_affinity_is_the_identity(method):
     usable = float(str(error.value).split("; gamma=")[1].split()[0])
     method.set_params(gamma=usable).fit(images)
     assert "median distance between points is" in str(error.value)
+
+
+def test_a_kernel_pca_of_the_identity_is_warned_of():
+    with pytest.warns(UserWarning, match="almost the identity: half of the 60 .* gamma="):
+        em.KernelPCA(2, kernel="rbf", gamma=5e3).fit(X)
+    with pytest.warns(UserWarning, match=r"almost the identity.*Use a wider kernel\.$"):
+        em.KernelPCA(2, kernel="laplacian", gamma=5e3).fit(X)
+
+
+@pytest.mark.parametrize("own", ["off-degree", "dropped"])
+def test_an_outlier_has_no_degree_of_its_own(own):
+    outlier = np.vstack([X, [[25.0, 0, 0]]])
+    model = em.LaplacianEigenmaps(affinity="rbf", self_similarity=own)
+    with pytest.raises(ValueError, match=r"1 of 61 .*first at row 60.*self_similarity='kept'"):
+        model.fit(outlier)
+    model.set_params(self_similarity="kept").fit(outlier)
+
+
+def test_distances_that_are_all_zero():
+    with pytest.raises(ValueError, match="only 0 usable positive eigenvalues"):
+        em.ClassicalMDS(metric="precomputed").fit(np.zeros((400, 400)))
 
 
 def test_identity_given_as_affinity():
@@ -317,6 +345,10 @@ def test_predict_before_fit():
         ),
         (em.LaplacianEigenmaps(affinity=lambda A, B: np.ones((3, 3))), r"returned shape \(3, 3\)"),
         (em.LocallyLinearEmbedding(metric="cosine"), "defined by Euclidean geometry"),
+        (em.LocallyLinearEmbedding(reg=0), "reg=0 must be positive"),
+        (em.LocallyLinearEmbedding(eigen_solver="lobpcg"), "cannot find the eigenvalues of LLE"),
+        (em.KernelPCA(kernel="rbf", gamma=-1), "gamma=-1 must be a positive number"),
+        (em.KernelPCA(kernel="rbf", gamma="mean"), "gamma='mean' must be a positive number"),
         (em.LocallyLinearEmbedding(mu=0.5), "mu=0.5 must be larger than 1"),
         (em.SpectralClustering(3, assign_labels="vote"), "assign_labels='vote' is not known"),
         (

@@ -66,7 +66,8 @@ def test_unit_rows_keeps_zero():
     np.testing.assert_allclose(unit_rows(Y), [[0.6, 0.8], [0, 0]])
 
 
-def test_seeded():
+@pytest.mark.parametrize("seed", [None, 5])
+def test_labels_repeat(seed):
     X, _ = SHAPES["blobs"][0]
-    a, b = (em.SpectralClustering(6, random_state=5, n_init=1).fit(X).labels_ for _ in range(2))
+    a, b = (em.SpectralClustering(6, random_state=seed, n_init=1).fit(X).labels_ for _ in "ab")
     np.testing.assert_array_equal(a, b)

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 from scipy.stats import ortho_group
-from sklearn.datasets import make_swiss_roll
+from sklearn.datasets import make_blobs, make_swiss_roll
 
-from eigenmaps import LaplacianEigenmaps, kernels
+from eigenmaps import LaplacianEigenmaps, LocallyLinearEmbedding, kernels
 from eigenmaps.eigen import eigenpairs, fix_signs
 from eigenmaps.gram import Gram
 
@@ -68,6 +68,33 @@ def test_every_solver_finds_the_same_on_a_graph(graph):
         assert_allclose(1 - pairs.values, 1 - truth.values, rtol=1e-5)
         assert subspace_angles(pairs.vectors, truth.vectors).max() < 1e-4
     assert eigenpairs(graph, 4, "auto").solve.residuals.max() < 1e-12
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_do_not_matter(unit):
+    values = np.linspace(5, 1, 400) + 3 * (np.arange(400) < 4)
+    M, Q = with_spectrum(values)
+    for solver in ("auto", "dense", "lobpcg"):
+        pairs = eigenpairs(Gram(unit * M), 4, solver, max_iter=2000)
+        assert_allclose(pairs.values, unit * values[:4], rtol=1e-7)
+        assert subspace_angles(pairs.vectors, Q[:, :4]).max() < 1e-5
+
+
+def test_where_lanczos_does_not_converge_lapack_does():
+    X, _ = make_swiss_roll(500, random_state=0)
+    model = LaplacianEigenmaps(affinity="rbf", gamma=1.0).fit(X)
+    assert model.solve_.solver == "dense"
+    assert model.solve_.residuals.max() < 1e-12
+    assert np.abs(model.transform(X) - model.embedding_).max() < 1e-10
+
+
+@pytest.mark.filterwarnings("ignore:The neighbourhood graph", "ignore:Components")
+@pytest.mark.parametrize("seed", range(5))
+def test_lle_in_many_pieces(seed):
+    X = make_blobs(400, 3, centers=10, cluster_std=0.01, random_state=seed)[0]
+    model = LocallyLinearEmbedding().fit(X)
+    assert model.solve_.residuals.max() < 1e-12
+    assert (-model.eigenvalues_ < 1e-25).all()
 
 
 def test_multigrid_says_so_where_it_stops_early(graph):

@@ -184,6 +184,49 @@ def test_sparse_with_every_extension(extension):
 
 
 @each
+@pytest.mark.parametrize("extension", ["nystrom", "heat", "barycentric"])
+def test_what_the_caller_does_later_does_not_move_the_model(method, extension):
+    train = X.copy()
+    model = clone(method).set_params(extension=extension)
+    Y = model.fit_transform(train)
+    expected = model.transform(NEW)
+    train *= 2
+    Y *= 3
+    assert_array_equal(model.transform(NEW), expected)
+
+
+def test_output_settings_of_one_model_are_not_those_of_another():
+    model = em.ClassicalMDS().fit(X).set_output(transform="pandas")
+    other = model.with_extension("heat")
+    assert isinstance(other.transform(NEW), pd.DataFrame)
+    other.set_output(transform="default")
+    assert isinstance(other.transform(NEW), np.ndarray)
+    assert isinstance(model.transform(NEW), pd.DataFrame)
+
+
+@pytest.mark.parametrize("params", [{"w": np.arange(1.0, 65)}, {"p": 1}, {"p": 3}])
+def test_metric_params(params):
+    from scipy.spatial.distance import cdist
+
+    settings = {"metric": "minkowski", "metric_params": params}
+    D, d = (cdist(A, X, "minkowski", **params) for A in (X, NEW))
+    for direct, given in (
+        (em.ClassicalMDS(**settings), em.ClassicalMDS(metric="precomputed")),
+        (
+            em.Isomap(n_neighbors=14, **settings),
+            em.Isomap(n_neighbors=14, metric="precomputed"),
+        ),
+        (
+            em.LaplacianEigenmaps(affinity=kernels.NeighborGraph(28, **settings)),
+            em.LaplacianEigenmaps(affinity=kernels.NeighborGraph(28, metric="precomputed")),
+        ),
+    ):
+        expected = given.fit(D).transform(d)
+        same(direct.fit(X).transform(NEW), expected, 1e-8)
+        same(direct.transform(X), direct.embedding_, 1e-8)
+
+
+@each
 @pytest.mark.parametrize("offset", [1e4, 1e7])
 def test_far_from_the_origin(method, offset):
     """Only differences matter: an offset costs the digits that float64 has no room for."""

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from eigenmaps import Isomap
+from eigenmaps import Isomap, LaplacianEigenmaps
 from eigenmaps._compute.minplus import min_plus, min_plus_plain
 from eigenmaps.neighbors import (
     Neighbors,
@@ -144,3 +144,12 @@ def test_more_ties_than_can_be_listed_are_refused():
     P = np.vstack([rng.random((6000, 2)), np.zeros((6000, 2))])
     with pytest.raises(ValueError, match=r"as near as the 10-th nearest.*Remove duplicates"):
         Neighbors().fit(P).ball(P, 10)
+
+
+def test_a_point_beside_a_stack_of_copies_lies_where_the_stack_does():
+    P = np.vstack([rng.random((200, 2)), np.repeat(rng.random((1, 2)), 15, axis=0)])
+    model = LaplacianEigenmaps(n_neighbors=10).fit(P)
+    assert np.abs(model.transform(P) - model.embedding_).max() < 1e-10
+    for step in (1e-12, 1e-8, 1e-5):
+        moved = np.abs(model.transform(P[-1:] + step) - model.embedding_[-1]).max()
+        assert moved < 1e-3 * np.ptp(model.embedding_)

@@ -5,7 +5,7 @@ import pytest
 import sklearn.manifold
 from scipy.linalg import subspace_angles
 from sklearn.cluster import SpectralClustering as SklearnSpectralClustering
-from sklearn.datasets import load_digits, make_circles, make_swiss_roll
+from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_roll
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.metrics import adjusted_rand_score
@@ -49,6 +49,12 @@ def test_isomap(split, k):
     np.testing.assert_allclose(ours.transform(new), expected, atol=1e-6 * abs(expected).max())
     symmetric = em.Isomap(n_neighbors=k).fit(train)
     np.testing.assert_array_equal(symmetric.embedding_, ours.embedding_)
+
+
+def test_isomap_decides_ties_like_scikit_learn():
+    X = load_iris().data  # one decimal: full of equal distances
+    theirs = sklearn.manifold.Isomap(n_neighbors=10).fit(X)
+    assert angle(em.Isomap(n_neighbors=10).fit(X).embedding_, theirs.embedding_) < 1e-6
 
 
 @pytest.mark.filterwarnings(

@@ -301,7 +301,8 @@ def test_sharing_survives(path):
     assert loaded.kernel_ is loaded._model.kernel
     assert loaded.kernel_ is loaded.extension_.kernel_
     assert loaded._model.X is loaded.kernel_.neighbors_.X
-    assert loaded._model.embedding is loaded.embedding_
+    heat = reloaded(em.Isomap(n_neighbors=8, extension="heat").fit(X), path)
+    assert heat._model.embedding is heat.extension_.embedding_
     assert loaded._model.scaling is loaded.extension_.scaling_
 
 

@@ -103,7 +103,8 @@ class Discretization(Assignment):
 
 
 def assignment(name: str, n_clusters: int, n_components: int, n_init: int, seed: Any) -> Assignment:
-    """The rule of a name."""
+    """The rule of a name. A seed of None stands for 0: labels are repeatable."""
+    seed = 0 if seed is None else seed
     if name == "kmeans":
         return Centres(n_clusters, n_init, seed)
     rules = {"cluster_qr": PivotedQR, "discretize": Discretization}

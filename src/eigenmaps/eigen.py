@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import ArpackNoConvergence
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
 from sklearn.utils import check_random_state
 
 from . import solvers
@@ -37,6 +37,8 @@ SOLVERS: dict[str, Solver] = {
     "amg": solvers.multigrid,
 }
 SMALL = 300  # up to this size LAPACK wins
+BEARABLE = 6000  # up to this size it is quick enough where Lanczos does not converge
+PATIENCE = 100  # restarts that Lanczos is given before
 FILL = 200_000_000  # entries a sparse factor may be expected to have
 MULTIPLE = 1e-8  # relative distance at which eigenvalues count as equal
 
@@ -109,7 +111,16 @@ def eigenpairs(
     search = max(wanted - (known.shape[1] - gram.drop), 0)
     name = _pick(gram, search) if solver == "auto" else _by_name(gram, solver, search)
     rng = check_random_state(0 if random_state is None else random_state)
-    values, vectors, products = _search(gram, known, search, name, Settings(tol, max_iter, rng))
+    settings = Settings(tol, max_iter, rng)
+    if solver == "auto" and name == "lanczos" and gram.n <= BEARABLE:
+        try:
+            hasty = settings._replace(max_iter=max_iter or PATIENCE)
+            values, vectors, products = solvers.lanczos(gram, known, search, hasty)
+        except ArpackError:  # eigenvalues too close together, or no start: M is zero
+            name = "dense"
+            values, vectors, products = solvers.dense(gram, known, search, settings)
+    else:
+        values, vectors, products = _search(gram, known, search, name, settings)
     if known.shape[1]:
         kept = known[:, gram.drop :]
         values = np.concatenate([_quotients(gram, kept), values])
@@ -171,6 +182,11 @@ def _by_name(gram: Gram, solver: str, m: int) -> str:
         if gram.factor is not None:
             return "singular"
         return "shift" if sp.issparse(gram.matrix) and np.isfinite(gram.bound) else "lanczos"
+    if solver == "lobpcg" and gram.factor is not None:
+        raise ValueError(
+            "eigen_solver='lobpcg' cannot find the eigenvalues of LLE, which are smaller than its "
+            "accuracy; use 'auto', 'arpack' or 'dense'."
+        )
     if solver == "amg" and not (sp.issparse(gram.matrix) and np.isfinite(gram.bound)):
         raise ValueError(
             "eigen_solver='amg' is for sparse graph Laplacians; use 'auto' for this method."
@@ -198,6 +214,6 @@ def _search(gram: Gram, known: Array, m: int, name: str, settings: Settings) -> 
             f"The eigen-solver '{name}' found {len(error.eigenvalues)} of {m} eigenpairs of a "
             f"{gram.n} × {gram.n} problem before it gave up (tol={settings.tol}, "
             f"max_iter={settings.max_iter}). Eigenvalues that lie close together are the usual "
-            "cause, a nearly disconnected graph the usual source. Raise max_iter, set tol=1e-6, "
-            "or use eigen_solver='dense'."
+            "cause, a nearly disconnected graph the usual source. Set tol=1e-6, or use "
+            "eigen_solver='dense'."
         ) from error

@@ -71,7 +71,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.solve_ = pairs.solve
         self.n_iter_ = pairs.solve.products
         self._model = Model(X, embedding, phi, ell, kernel, scaling)
-        self.embedding_ = embedding.astype(dtype, copy=False)
+        self.embedding_ = embedding.astype(dtype)
         self._n_features_out = embedding.shape[1]
         self.extension_ = extension.fit(self._model)
         return self
@@ -104,6 +104,8 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         other = copy.copy(self)
+        # Settings such as set_output's are each model's own.
+        other.__dict__.update({k: dict(v) for k, v in vars(self).items() if type(v) is dict})
         other.extension = extension
         other.extension_ = clone(by_name(extension)).fit(self._model)
         return other
@@ -244,8 +246,9 @@ def _usable(pairs: Eigenpairs, ell: Array, requested: int | None) -> tuple[Eigen
     if good == 0 or (requested is not None and good < len(ell)):
         raise ValueError(
             f"n_components={requested}, but the kernel has only {good} usable positive eigenvalues "
-            f"(largest {size:.3g}) on these {len(pairs.vectors)} points. The data spans fewer "
-            "dimensions than that, or many points are identical"
+            f"(largest {size:.3g}) on these {len(pairs.vectors)} points: the data spans fewer "
+            "dimensions than that, many points are identical, or the kernel is not positive "
+            "definite"
             + (f": set n_components ≤ {good}." if good else ", all of them even: check the data.")
         )
     kept = pairs._replace(values=pairs.values[:good], vectors=pairs.vectors[:, :good])
@@ -260,8 +263,8 @@ def _warn_multiple(pairs: Eigenpairs) -> None:
             warnings.warn(
                 f"Components {group[0]} to {m - 1} and the first one left out have the same "
                 f"eigenvalue ({pairs.values[group[0]]:.8g}, to 8 digits): which of them the "
-                f"embedding shows is arbitrary. Use n_components={group[0]} or "
-                f"n_components ≥ {m + 1}.",
+                "embedding shows is arbitrary. Use more components, until this warning ends"
+                + (f", or n_components={group[0]}." if group[0] else "."),
                 UserWarning,
                 stacklevel=3,
             )

@@ -18,13 +18,15 @@ from .gram import Array, Index, Matrix
 
 EUCLIDEAN = ("euclidean", "l2")
 EPS = float(np.finfo(np.float64).eps)
-FAR = 10.0  # squared distance of the mean from the origin, in squared widths of the data
+FAR = 1e4  # squared distance of the mean from the origin, in squared widths of the data
 LISTED = 20_000_000  # neighbours that may be listed at once
 TIES = 1e-10  # distances this close to a radius lie on it
 
 
-def is_euclidean(metric: Any, p: float = 2) -> bool:
+def is_euclidean(metric: Any, p: float, metric_params: dict[str, Any] | None) -> bool:
     """Whether a metric, as scikit-learn names it, is the Euclidean distance."""
+    if metric_params or not isinstance(metric, str):
+        return False
     return metric in EUCLIDEAN or (metric == "minkowski" and p == 2)
 
 
@@ -58,8 +60,10 @@ class Neighbors:
 
     def fit(self, X: Matrix) -> Self:
         self.X = X
-        self.euclidean = is_euclidean(self.metric, self.p)
+        self.euclidean = is_euclidean(self.metric, self.p, self.metric_params)
         self.origin = _far_origin(X) if self.euclidean else None
+        # The expansion of ‖a − b‖² is off by rounding errors of ‖a‖².
+        self.rounding = 1e-7 * float(np.sqrt(_squares(self._moved(X)).max())) * self.euclidean
         self._near: Matrix | None = None
         self._search: NearestNeighbors | None = None
         return self
@@ -144,12 +148,10 @@ class Neighbors:
         """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
         reaches as far as its own radius (none where it is negative). Zero distances are stored
         entries."""
-        # The expansion of ‖a − b‖² is off by rounding errors of ‖a‖²: candidates are more.
-        slack = 1e-7 * np.sqrt(_squares(self.near).max()) if self.euclidean else 0.0
         rows, columns, values = [], [], []
         for block in row_blocks(Q.shape[0], 8 * self.n):
             D = self.distances(Q[block])
-            r, c = np.nonzero((radii * (1 + 1e-7) + slack >= D) & (radii >= 0))
+            r, c = np.nonzero((radii * (1 + 1e-7) + self.rounding >= D) & (radii >= 0))
             d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
             keep = d <= radii[c] * (1 + TIES)
             rows.append(r[keep] + block.start)
@@ -163,10 +165,13 @@ class Neighbors:
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return np.asarray(Q, dtype=np.float64)
         if self.euclidean:
-            return np.asarray(euclidean_distances(self._moved(Q), self.near))
+            D = np.asarray(euclidean_distances(self._moved(Q), self.near))
+            r, c = np.nonzero(self.rounding >= D)
+            D[r, c] = self._exact(Q, D[r, c][:, None], c[:, None], r).ravel()
+            return D
         settings = dict(self.metric_params or {})
         if self.metric == "minkowski":
-            settings["p"] = self.p
+            settings.setdefault("p", self.p)
         return np.asarray(pairwise_distances(Q, self.X, metric=self.metric, **settings))
 
     def _exact(self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None) -> Array:
@@ -241,7 +246,7 @@ def components(graph: Matrix) -> Index:
 
 
 def connecting_k(
-    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = LISTED
+    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = 4_000_000
 ) -> int | None:
     """The smallest number of neighbours above k whose graph is connected.
 
@@ -256,7 +261,7 @@ def connecting_k(
         distances, index = neighbors.of_training(high)
 
         def connected(j: int, d: Array = distances, i: Index = index) -> bool:
-            graph = directed_graph(d[:, :j], i[:, :j], n)
+            graph = directed_graph(d[:, :j].copy(), i[:, :j].copy(), n)
             if open_ball:
                 radii = d[:, j - 1]
                 reach = np.maximum(np.repeat(radii, j), radii[graph.indices])
@@ -299,7 +304,10 @@ def cure_by_neighbors(neighbors: Neighbors, k: int, own: int = 0, open_ball: boo
     """
     enough = connecting_k(neighbors, k, open_ball)
     if enough is None:
-        return f"Raise n_neighbors above {k + own}, or fit each component on its own."
+        return (
+            f"Connecting it takes far more than n_neighbors={k + own}: fit each component on its "
+            "own, or bring the parts of the data closer together."
+        )
     return f"The smallest n_neighbors that connects it is {enough + own}."
 
 

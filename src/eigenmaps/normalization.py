@@ -56,19 +56,21 @@ class Degrees(NamedTuple):
 
     @classmethod
     def fit(cls, kappa: Matrix, own: str = "kept", given: bool = False) -> Self:
-        degree = np.asarray(kappa.sum(axis=1)).ravel()
         diagonal = np.array(kappa.diagonal(), dtype=np.float64)
-        if own != "kept":
-            degree -= diagonal
+        # The sum without the diagonal, not a difference: of an outlier little would be left.
+        others = kappa if own == "kept" else _with_diagonal(kappa, 0.0)
+        degree = np.asarray(others.sum(axis=1)).ravel()
+        if own == "off-degree":
+            _with_diagonal(kappa, diagonal)
         if own == "dropped" and given:
-            diagonal[:] = 0
+            diagonal = np.zeros_like(diagonal)
         return cls(degree, diagonal, own)
 
     def gram(self, kappa: Matrix) -> Matrix:
         """``S^-½ κ S^-½``; κ is overwritten."""
         root = 1 / np.sqrt(self.degree)
         if self.own == "dropped":
-            kappa = _without_diagonal(kappa)
+            kappa = _with_diagonal(kappa, 0.0)
         if sp.issparse(kappa):
             scale = sp.diags_array(root)
             return sp.csr_array(scale @ kappa @ scale)
@@ -82,13 +84,16 @@ class Degrees(NamedTuple):
         The common factor of a row cancels in its weights, so that they stay defined where κ
         itself underflows. A row without any support has a degree of NaN.
         """
-        total = np.asarray(kappa.sum(axis=1)).ravel()
         scale = np.exp(log_scale)
+        total = np.asarray(kappa.sum(axis=1)).ravel()
         if self.own != "kept":
-            nearest, share = self._own_share(kappa, scale)
-            total = total - share
-            if self.own == "dropped":
-                kappa = _subtract(kappa, nearest, share)
+            nearest = np.asarray(kappa.argmax(axis=1)).ravel()
+            largest = np.asarray(kappa[np.arange(kappa.shape[0]), nearest]).ravel()
+            own = self.diagonal[nearest]
+            share = np.divide(largest * scale, own, out=np.zeros_like(own), where=own > 0)
+            others = _with_entries(kappa, nearest, largest * (1 - share))
+            total = np.asarray(others.sum(axis=1)).ravel()
+            kappa = others if self.own == "dropped" else _with_entries(others, nearest, largest)
         supported = total > 0
         inverse = np.divide(1, total, out=np.zeros_like(total), where=supported)
         if sp.issparse(kappa):
@@ -98,28 +103,22 @@ class Degrees(NamedTuple):
             weights = kappa
         return Rows(weights, np.where(supported, total * scale, np.nan))
 
-    def _own_share(self, kappa: Matrix, scale: Array) -> tuple[Index, Array]:
-        """The training point i most similar to x, and ``κ(x,x_i)²/κ(x_i,x_i)``."""
-        nearest = np.asarray(kappa.argmax(axis=1)).ravel()
-        largest = np.asarray(kappa[np.arange(kappa.shape[0]), nearest]).ravel()
-        own = self.diagonal[nearest]
-        share = np.divide(largest**2, own, out=np.zeros_like(own), where=own > 0)
-        return nearest, share * scale
 
-
-def _without_diagonal(kappa: Matrix) -> Matrix:
-    if sp.issparse(kappa):
-        kappa = sp.csr_array(kappa - sp.diags_array(kappa.diagonal()))
-        kappa.eliminate_zeros()
-    else:
-        np.fill_diagonal(kappa, 0)
+def _with_diagonal(kappa: Matrix, value: Array | float) -> Matrix:
+    """Another diagonal: in place where κ is dense, a copy where it is sparse."""
+    if isinstance(kappa, np.ndarray):
+        np.fill_diagonal(kappa, value)
+        return kappa
+    kappa = sp.csr_array(kappa - sp.diags_array(kappa.diagonal() - value))
+    kappa.eliminate_zeros()
     return kappa
 
 
-def _subtract(kappa: Matrix, column: Index, amount: Array) -> Matrix:
-    """One entry of each row made smaller."""
+def _with_entries(kappa: Matrix, column: Index, value: Array) -> Matrix:
+    """Another value in one column of each row: in place where κ is dense."""
     row = np.arange(kappa.shape[0])
-    if sp.issparse(kappa):
-        return sp.csr_array(kappa - sp.csr_array((amount, (row, column)), shape=kappa.shape))
-    kappa[row, column] -= amount
-    return kappa
+    if isinstance(kappa, np.ndarray):
+        kappa[row, column] = value
+        return kappa
+    change = value - np.asarray(kappa[row, column]).ravel()
+    return sp.csr_array(kappa + sp.csr_array((change, (row, column)), shape=kappa.shape))

@@ -61,8 +61,10 @@ def effective_degree(kappa: Matrix) -> Array:
     return np.asarray(np.where(total > 0, safe * np.exp(entropy / safe), 0))
 
 
-def check_bandwidth(kappa: Matrix, gamma: float | None = None, X: Matrix | None = None) -> None:
-    """Refuse an affinity that is the identity; warn of one that is constant."""
+def check_bandwidth(
+    kappa: Matrix, gamma: float | None = None, X: Matrix | None = None, refuse: bool = True
+) -> None:
+    """Refuse an affinity that is the identity, or warn of it; warn of one that is constant."""
     n = kappa.shape[0]
     sample = slice(None, None, max(1, n // SAMPLE))
     degree = float(np.median(effective_degree(kappa[sample])))
@@ -78,11 +80,14 @@ def check_bandwidth(kappa: Matrix, gamma: float | None = None, X: Matrix | None 
                 f"gamma={usable:.4g} (sigma={np.sqrt(0.5 / usable):.4g}) would do, "
                 "or scale the data."
             )
-        raise ValueError(
+        message = (
             f"{what} is almost the identity: half of the {n} points see no more than "
             f"{degree:.3g} points, themselves included, so that every coordinate would be "
             f"noise. The bandwidth is too small for the units of the data. {cure}"
         )
+        if refuse:
+            raise ValueError(message)
+        warnings.warn(message, UserWarning, stacklevel=2)
     if n > 2 and degree > n * (1 - CONSTANT):
         warnings.warn(
             f"{what} is almost constant: half of the points see all {n} points alike "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
+from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, lobpcg, splu
 
 from .gram import Array, Gram
 
@@ -78,13 +78,13 @@ def shift(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
 def singular(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
     """Smallest singular vectors of R, ``M = −RᵀR``: ARPACK on ``(RᵀR)^-1 = R^-1 R^-T``.
 
-    R is singular, the known vectors being in its null space. A shift of the size of its rounding
-    errors makes the LU exist; what then lies along the null vectors, on the right and on the
-    left, is projected off before it can swamp the rest.
+    R is singular, the known vectors being in its null space. A shift of the size of rounding
+    errors, or as little more as it takes, makes the LU exist; what then lies along the null
+    vectors, on the right and on the left, is projected off before it can swamp the rest.
     """
     R, n = gram.factor, gram.n
     assert R is not None
-    lu = splu(sp.csc_array(R + EPS * sp.eye_array(n)))
+    lu = _factorised(R)
     right, found, total = known, np.empty((n, 0)), 0
     while True:
         left = settings.rng.uniform(-1, 1, (n, right.shape[1]))
@@ -129,6 +129,18 @@ def multigrid(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
         warnings.simplefilter("ignore")
         hierarchy = smoothed_aggregation_solver(L, symmetry="symmetric")
     return _lobpcg(gram, known, m, settings, hierarchy.aspreconditioner())
+
+
+def _factorised(R: sp.csr_array) -> SuperLU:
+    for shift in EPS * 10.0 ** np.arange(0, 9, 2):
+        try:
+            return splu(sp.csc_array(R + shift * sp.eye_array(R.shape[0])))
+        except RuntimeError:  # a pivot of exactly zero
+            continue
+    raise RuntimeError(
+        f"I − W of {R.shape[0]} points could not be factorised: the graph is in many pieces, or "
+        "many points are identical. Raise n_neighbors or reg, or use eigen_solver='dense'."
+    )
 
 
 Project = Callable[[Array], Array]
@@ -177,10 +189,23 @@ def _ritz(gram: Gram, vectors: Array) -> tuple[Array, Array]:
     return values[::-1], (Q @ U)[:, ::-1]
 
 
+def _largest(gram: Gram, settings: Settings) -> float:
+    """The largest |ℓ|, by a few steps of the power method: an estimate from below."""
+    v = settings.rng.standard_normal(gram.n)
+    size = 0.0
+    for _ in range(5):
+        v = gram.dot(v / np.linalg.norm(v))
+        size = float(np.linalg.norm(v))
+        if size == 0:
+            break
+    return size
+
+
 def _lobpcg(
     gram: Gram, known: Array, m: int, settings: Settings, preconditioner: LinearOperator | None
 ) -> Found:
     n, tol, limit = gram.n, settings.tol or 1e-8, settings.max_iter or 500
+    size = _largest(gram, settings)
     if n < 5 * (m + 2 + known.shape[1]):
         return dense(gram, known, m, settings)
     products = 0
@@ -197,17 +222,17 @@ def _lobpcg(
             settings.rng.standard_normal((n, m + 2)),
             M=preconditioner,
             Y=known if known.shape[1] else None,
-            tol=tol,
+            tol=tol * size,
             maxiter=limit,
             largest=True,
         )
     values, vectors = _ritz(gram, vectors)
     values, vectors = values[:m], vectors[:, :m]
     worst = np.linalg.norm(gram.dot(vectors) - vectors * values, axis=0).max()
-    if worst > 10 * tol * max(1.0, float(np.abs(values).max())):
+    if worst > 10 * tol * size:
         warnings.warn(
-            f"LOBPCG stopped with a residual of {worst:.2g} after at most {limit} iterations "
-            f"(tol={tol:g}): its coordinates may be inaccurate. Raise max_iter, or use "
+            f"LOBPCG stopped with a residual of {worst / size:.2g} after at most {limit} "
+            f"iterations (tol={tol:g}): its coordinates may be inaccurate. Raise max_iter, or use "
             "eigen_solver='auto'.",
             UserWarning,
             stacklevel=2,

@@ -36,7 +36,8 @@ def training(estimator: Any, X: Any, kernel: Kernel) -> tuple[Matrix, np.dtype]:
             f"All {X.shape[0]} training points are identical: there is nothing to embed. "
             "Check the data."
         )
-    return as_float64(X), X.dtype
+    # A copy: what the caller does to X later must not move the model.
+    return (np.array(X, np.float64) if isinstance(X, np.ndarray) else as_float64(X.copy())), X.dtype
 
 
 def queries(estimator: Any, X: Any, kernel: Kernel, n_train: int) -> tuple[Matrix, np.dtype]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..barycenter import new_weights
 from ..gram import Array, Matrix
-from ..neighbors import Neighbors
+from ..neighbors import Neighbors, directed_graph
 from .base import Extension, Model
 
 
@@ -39,4 +39,4 @@ class Barycentric(Extension):
         k = min(self.n_neighbors, self.neighbors_.n)
         distances, index = self.neighbors_.of(X, k)
         w = new_weights(self.neighbors_, X, distances, index, self.reg)
-        return np.asarray(np.einsum("ij,ijk->ik", w, self.embedding_[index]))
+        return np.asarray(directed_graph(w, index, self.neighbors_.n) @ self.embedding_)

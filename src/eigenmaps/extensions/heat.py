@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from ..gram import Array, Matrix
-from ..neighbors import Neighbors
+from ..neighbors import Neighbors, directed_graph
 from ..selection import mean_squared_distance
 from .base import Extension, Model
 
@@ -57,4 +57,4 @@ class Heat(Extension):
         squares = distances**2
         w = np.exp((squares.min(axis=1, keepdims=True) - squares) / self.beta_)
         w /= w.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("ij,ijk->ik", w, self.embedding_[index]))
+        return np.asarray(directed_graph(w, index, self.neighbors_.n) @ self.embedding_)

@@ -98,6 +98,10 @@ class SelfTuning(Affinity):
     def takes(self) -> str:
         return "distances" if self.metric == "precomputed" else "vectors"
 
+    @property
+    def accepts_sparse(self) -> bool:
+        return self.metric != "precomputed"
+
     def fit(self, X: Matrix) -> Array:
         self.neighbors_ = Neighbors(self.metric).fit(X)
         widths = self._widths(X)
@@ -134,8 +138,9 @@ class NeighborGraph(Affinity):
     """The symmetric graph of k nearest neighbours, with weights and an edge of choice.
 
     ``R(x)`` is the distance from x to its k-th nearest training point, where a training point
-    counts as its own nearest. Points are joined when either lies within the other's radius,
-    ``‖a−b‖ ≤ R = max(R(a), R(b))``.
+    counts as its own nearest; it is at least the smallest positive one of the training set, so
+    that a stack of identical points does not part from what lies beside it. Points are joined
+    when either lies within the other's radius, ``‖a−b‖ ≤ R = max(R(a), R(b))``.
 
     Parameters
     ----------
@@ -197,13 +202,17 @@ class NeighborGraph(Affinity):
         self.neighbors_ = Neighbors(
             self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs
         ).fit(X)
-        near, self.radii_ = self.neighbors_.ball(X, self.n_neighbors)
-        positive = self.radii_[self.radii_ > 0]
+        near, radii = self.neighbors_.ball(X, self.n_neighbors)
+        positive = radii[radii > 0]
         if len(positive) == 0:
             raise ValueError(
                 f"Every training point has {self.n_neighbors - 1} or more exact copies, so that "
                 "the graph joins copies only. Remove duplicates or raise n_neighbors."
             )
+        self.floor_ = float(positive.min())
+        self.radii_ = np.maximum(radii, self.floor_)
+        if (radii == 0).any():
+            near = union(near, self.neighbors_.within(X, np.where(radii > 0, -1, self.radii_)))
         if self.weights == "heat":
             sigma = float(np.median(positive))
             self.gamma_ = 0.5 / sigma**2 if self.gamma is None else choose_gamma(self.gamma, X, 1)
@@ -213,7 +222,8 @@ class NeighborGraph(Affinity):
 
     def rows(self, X: Matrix) -> tuple[sp.csr_array, Array]:
         near, radii = self.neighbors_.ball(X, self.n_neighbors)
-        return self._weights(union(near, self.neighbors_.within(X, self.radii_)), radii)
+        near = union(near, self.neighbors_.within(X, self.radii_))
+        return self._weights(near, np.maximum(radii, self.floor_))
 
     def cure(self) -> str:
         soft = self.edge == "soft"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -59,12 +60,16 @@ class KernelPCA(Kernel):
         return self.kernel != "precomputed"
 
     def fit(self, X: Matrix) -> Gram:
-        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        if self.gamma is not None and not (isinstance(self.gamma, Real) and self.gamma > 0):
+            raise ValueError(f"gamma={self.gamma!r} must be a positive number, or None.")
+        self.gamma_ = 1 / X.shape[1] if self.gamma is None else float(self.gamma)
         self.X_ = None if self.kernel == "precomputed" else X
         self.neighbors_ = Neighbors().fit(X) if self.kernel == "rbf" else None
         kappa = self._kappa(X)
         if self.kernel in ("rbf", "laplacian"):
-            check_bandwidth(kappa, self.gamma_, X)
+            # Only of the Gaussian is a better gamma known from Euclidean distances.
+            known = X if self.kernel == "rbf" else None
+            check_bandwidth(kappa, self.gamma_, known, refuse=False)
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
 

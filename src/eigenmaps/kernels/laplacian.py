@@ -15,6 +15,7 @@ from ..normalization import SELF, Degrees
 from .affinity import Affinity, NeighborGraph
 from .base import Kernel
 
+ALONE = 1e-14  # a degree so small, beside the largest, leaves no digit of an eigenvector
 UNSUPPORTED = ("nan", "nearest", "raise")
 
 
@@ -80,12 +81,15 @@ class Laplacian(Kernel):
         kappa = self.affinity_.fit(X)
         self.degrees_ = Degrees.fit(kappa, self.self_similarity, given=self.takes == "similarities")
         degree = self.degrees_.degree
-        if not (degree > 0).all():
-            alone = np.flatnonzero(~(degree > 0))
+        # Off the degree, a point's similarity to itself outweighs all else where it is alone.
+        least = 1e-6 * self.degrees_.diagonal if self.self_similarity == "off-degree" else 0.0
+        alone = np.flatnonzero(degree <= np.maximum(least, ALONE * degree.max()))
+        if len(alone):
             raise ValueError(
                 f"{len(alone)} of {len(degree)} training points are similar to no other point "
-                f"(first at row {alone[0]}), so that their degree is 0. "
-                f"{self.affinity_.cure()} Or leave these rows out."
+                f"(first at row {alone[0]}): their degree is {degree[alone].min():.2g}, where the "
+                f"largest is {degree.max():.2g}. {self.affinity_.cure()} Or leave these rows out"
+                + ("." if self.self_similarity == "kept" else ", or use self_similarity='kept'.")
             )
         M = self.degrees_.gram(kappa)
         labels = components(M)

@@ -73,6 +73,10 @@ class LLE(Kernel):
                 f"metric={self.metric!r}: the weights of LLE are defined by Euclidean geometry; "
                 "use 'euclidean', or 'precomputed' with Euclidean-like distances."
             )
+        if not self.reg > 0:
+            raise ValueError(
+                f"reg={self.reg} must be positive: without a ridge weights may not exist."
+            )
         if not self.mu > 1:
             raise ValueError(f"mu={self.mu} must be larger than 1.")
         settings: dict[str, Any] = {"algorithm": self.neighbors_algorithm, "n_jobs": self.n_jobs}
