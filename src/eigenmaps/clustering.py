@@ -99,8 +99,9 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the training points and cluster them."""
-        count, components = int(self.n_clusters), self._requested
-        rule = assignment(self.assign_labels, count, components, self.n_init, self.random_state)
+        rule = assignment(
+            self.assign_labels, self.n_clusters, self._requested, self.n_init, self.random_state
+        )
         super().fit(X)
         self.assignment_ = rule.fit(self._model.embedding)
         self.labels_ = self.assignment_(self._model.embedding)
@@ -113,7 +114,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
 
     @property
     def _requested(self) -> int:
-        return int(self.n_clusters if self.n_components is None else self.n_components)
+        return self.n_clusters if self.n_components is None else self.n_components
 
     @property
     def gamma_(self) -> float | None:

@@ -6,6 +6,7 @@ import copy
 import os
 import warnings
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -136,11 +137,11 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @property
     def _requested(self) -> int | None:
-        return None if self.n_components is None else int(self.n_components)
+        return self.n_components
 
     def _n_components(self, gram: Gram) -> int | None:
         m, available = self._requested, gram.n - gram.drop
-        if m is not None and not 1 <= m <= available:
+        if m is not None and not (isinstance(m, Integral) and 1 <= m <= available):
             raise ValueError(
                 f"n_components={m} is not possible with n_samples = {gram.n}: this method has "
                 f"between 1 and {available} components."

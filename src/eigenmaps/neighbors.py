@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -100,6 +101,7 @@ class Neighbors:
 
     def of_training(self, k: int) -> tuple[Array, Index]:
         """Distances and indices of each training point's k nearest *other* points."""
+        _whole(k)
         if k >= self.n:
             raise ValueError(
                 f"n_neighbors={k} needs at least {k + 1} training points, but "
@@ -113,6 +115,7 @@ class Neighbors:
 
         A row that is a training point finds itself first, at distance 0.
         """
+        _whole(k)
         if k > self.n:
             raise ValueError(
                 f"n_neighbors={k} asks for more points than there are: n_samples = {self.n}. "
@@ -189,6 +192,11 @@ class Neighbors:
                 difference = Q[np.repeat(rows[block], k)] - self.X[index[block].ravel()]
                 out[block] = np.sqrt(_squares(difference)).reshape(-1, k)
         return out
+
+
+def _whole(k: Any) -> None:
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"n_neighbors={k!r} must be a whole number, at least 1.")
 
 
 def _squares(X: Matrix) -> Array:
