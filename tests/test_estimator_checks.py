@@ -11,6 +11,10 @@ EXPECTED = {
     "heat": dict.fromkeys(
         ("check_transformer_general", "check_transformer_data_not_an_array"), SMOOTHS
     ),
+    "refit": dict.fromkeys(
+        ("check_transformer_general", "check_transformer_data_not_an_array"),
+        "a training point is a second copy of itself, so that transform(X_train) is not embedding_",
+    ),
     "linear": dict.fromkeys(
         ("check_transformer_general", "check_transformer_data_not_an_array"), SMOOTHS
     ),
@@ -42,6 +46,7 @@ OTHERS = [
     em.KernelPCA(kernel="precomputed"),
     em.Isomap(extension="barycentric"),
     em.Isomap(extension="heat"),
+    em.ClassicalMDS(extension="refit"),
     em.Isomap(extension="linear"),
     extensions.RBFNetwork(),
 ]

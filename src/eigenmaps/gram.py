@@ -78,10 +78,29 @@ class Rows(NamedTuple):
     degree: Array | None = None
 
 
+class Border(NamedTuple):
+    """What a new point adds to κ where it joins the training set: a row and a corner.
+
+    ``row`` is κ(x, D), ``own`` is κ(x, x), both centred where the method centres; ``degree`` is
+    the degree of x among D and itself, or None where the method has no degrees.
+    """
+
+    row: Matrix
+    own: Array
+    degree: Array | None = None
+
+
 class RowKernel(Protocol):
     """What an extension may ask of a fitted kernel."""
 
     @property
     def takes(self) -> str: ...
 
+    @property
+    def row_is_refit(self) -> bool: ...
+
+    def fit(self, X: Matrix) -> Gram: ...
+
     def __call__(self, X: Matrix) -> Rows: ...
+
+    def border(self, X: Matrix) -> Border | None: ...

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from .gram import Array, Index, Matrix, Rows
+from .gram import Array, Border, Index, Matrix, Rows
 
 
 class Centring(NamedTuple):
@@ -27,6 +27,11 @@ class Centring(NamedTuple):
         kappa -= self.column_means
         kappa -= shift
         return kappa
+
+    def border(self, kappa: Array, own: Array | float) -> Border:
+        """Rows κ(x, ·), in place, and corners κ(x, x), centred by the training points."""
+        own = np.asarray(own - 2 * kappa.mean(axis=1) + self.grand_mean)
+        return Border(self.rows(kappa), own)
 
     def gram(self, kappa: Array) -> Array:
         """Centre the Gram matrix, in place."""

@@ -23,23 +23,24 @@ SCALINGS = ("eigenvector", "unit-variance", "sqrt-eigenvalue", "degree", "diffus
 
 
 class Scaling(NamedTuple):
-    """``y = φ · columns``, times ``√S(x)`` where ``by_degree`` is set; ``φ = S^-½ v``."""
+    """``y = φ · columns``, times ``√S(x)`` where ``by_degree`` is set; ``φ = S^-½ v``.
+
+    ``columns`` are ``size · ℓ^power``.
+    """
 
     columns: Array
     by_degree: bool
+    size: float
+    power: float
 
     @classmethod
     def of(cls, name: str, ell: Array, n: int, time: float = 1) -> Self:
         """The scaling of a name, for eigenvalues ℓ of an n-point problem."""
         if name not in SCALINGS:
             raise ValueError(f"scaling={name!r} is not known; use one of {SCALINGS}.")
-        one = np.ones_like(ell)
-        columns = {
-            "unit-variance": np.sqrt(n) * one,
-            "sqrt-eigenvalue": np.sqrt(np.maximum(ell, 0)),
-            "diffusion": np.maximum(ell, 0) ** time,
-        }.get(name, one)
-        return cls(columns, name not in ("degree", "diffusion"))
+        size = float(np.sqrt(n)) if name == "unit-variance" else 1.0
+        power = {"sqrt-eigenvalue": 0.5, "diffusion": float(time)}.get(name, 0.0)
+        return cls(size * ell**power, name not in ("degree", "diffusion"), size, power)
 
     def apply(self, phi: Array, degree: Array | None) -> Array:
         """Coordinates of points with eigenfunction values ``phi`` and degrees S(x)."""

@@ -125,6 +125,23 @@ def training_points_stay(kernel: Kernel) -> None:
         assert_allclose(model.transform(X), Y, rtol=0, atol=1e-8 * np.abs(Y).max())
 
 
+def border_is_a_row_of_kappa(kernel: Kernel) -> None:
+    """Where a kernel says what a new point adds, that is a training point's row of κ."""
+    X, _ = sample()
+    gram = kernel.fit(X)
+    border = kernel.border(X)
+    if border is None:
+        return
+    M, others = gram.toarray(), ~np.eye(len(X), dtype=bool)
+    S = np.ones(len(X)) if gram.degree is None else gram.degree
+    row = border.row if isinstance(border.row, np.ndarray) else border.row.toarray()
+    kappa = M * np.sqrt(np.outer(S, S))
+    size = np.abs(kappa).max()
+    assert_allclose(row[others], kappa[others], rtol=0, atol=1e-9 * size)
+    assert_allclose(border.own, np.diag(kappa), rtol=0, atol=1e-9 * size)
+    assert (border.degree is None) == (gram.degree is None)
+
+
 def input_is_kept(kernel: Kernel) -> None:
     """Neither fit nor a call changes its input."""
     X, Q = sample()
@@ -167,6 +184,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         order_is_irrelevant,
         small_step_small_move,
         training_points_stay,
+        border_is_a_row_of_kappa,
         input_is_kept,
         dtype_is_kept,
         copies_agree,

@@ -11,6 +11,7 @@ from .barycentric import Barycentric
 from .base import Extension, Model
 from .heat import Heat
 from .nystrom import Nystrom
+from .refit import Refit
 from .regression import RBFNetwork, Regression
 
 __all__ = [
@@ -20,12 +21,14 @@ __all__ = [
     "Model",
     "Nystrom",
     "RBFNetwork",
+    "Refit",
     "Regression",
     "by_name",
 ]
 
 NAMES: dict[str, type[Extension]] = {
     "nystrom": Nystrom,
+    "refit": Refit,
     "barycentric": Barycentric,
     "heat": Heat,
     "linear": Regression,

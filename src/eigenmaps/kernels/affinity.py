@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from ..gram import Array, Matrix
+from ..gram import Array, Matrix, dense
 from ..neighbors import Neighbors, cure_by_neighbors, union
 from ..selection import check_bandwidth, local_gamma, mean_squared_distance
 
@@ -46,6 +46,10 @@ class Affinity(BaseEstimator, ABC):
     @abstractmethod
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
         """``kappa, log_scale`` with ``κ(x, x_i) = kappa · exp(log_scale)``."""
+
+    def own(self, X: Matrix) -> Array | None:
+        """κ(x, x), where it is known."""
+        return np.ones(X.shape[0])
 
     def cure(self) -> str:
         """What connects a graph of this kind."""
@@ -261,6 +265,9 @@ class PrecomputedAffinity(Affinity):
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
         return _checked(X), np.zeros(X.shape[0])
 
+    def own(self, X: Matrix) -> None:
+        return None
+
     def cure(self) -> str:
         return "Give an affinity with more or wider links."
 
@@ -287,6 +294,10 @@ class CallableAffinity(Affinity):
                 "and one column per point of its second."
             )
         return _checked(kappa), np.zeros(X.shape[0])
+
+    def own(self, X: Matrix) -> Array:
+        rows = (X[i : i + 1] for i in range(X.shape[0]))
+        return np.array([dense(self.function(row, row))[0, 0] for row in rows])
 
 
 def by_name(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from sklearn.base import BaseEstimator
 
-from ..gram import Array, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rows
 
 
 class Kernel(BaseEstimator, ABC):
@@ -32,6 +32,15 @@ class Kernel(BaseEstimator, ABC):
     def accepts_sparse(self) -> bool:
         """Whether X may be a :mod:`scipy.sparse` matrix."""
         return False
+
+    @property
+    def row_is_refit(self) -> bool:
+        """Whether rows as they are give a new point what a fit with it would have given."""
+        return False
+
+    def border(self, X: Matrix) -> Border | None:
+        """What new points would add to κ, where the kernel knows it (``extension="refit"``)."""
+        return None
 
     @abstractmethod
     def fit(self, X: Matrix) -> Gram:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._compute.minplus import min_plus
-from ..gram import Array, Gram, Matrix, Rows, dense
+from ..gram import Array, Border, Gram, Matrix, Rows, dense
 from ..neighbors import (
     TIES,
     Neighbors,
@@ -96,6 +96,9 @@ class Isomap(Kernel):
 
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(-0.5 * self.geodesic_distances(X) ** 2))
+
+    def border(self, X: Matrix) -> Border:
+        return self.centring_.border(-0.5 * self.geodesic_distances(X) ** 2, 0.0)
 
     def geodesic_distances(self, X: Matrix) -> Array:
         """``𝒟(x, x_i)`` from each row of X to every training point."""

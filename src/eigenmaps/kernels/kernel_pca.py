@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ..gram import Array, Gram, Matrix, Rows
+from ..blocks import row_blocks
+from ..gram import Array, Border, Gram, Matrix, Rows
 from ..neighbors import Neighbors
 from ..normalization import Centring
 from ..selection import check_bandwidth
 from .base import Kernel
+
+FEW = 32  # rows whose similarities to themselves are taken at once, with those to one another
 
 
 class KernelPCA(Kernel):
@@ -76,12 +79,20 @@ class KernelPCA(Kernel):
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(self._kappa(X)))
 
-    def _kappa(self, X: Matrix) -> Array:
+    def border(self, X: Matrix) -> Border | None:
+        if self.kernel == "precomputed":
+            return None
+        blocks = row_blocks(X.shape[0], 1, FEW)
+        own = np.concatenate([np.diag(self._kappa(X[b], X[b])) for b in blocks])
+        return self.centring_.border(self._kappa(X), own)
+
+    def _kappa(self, X: Matrix, towards: Matrix | None = None) -> Array:
+        """κ between rows of X and the training points, or other points."""
         if self.kernel == "precomputed":
             return np.array(X, dtype=np.float64)
         if self.neighbors_ is not None:
-            D = self.neighbors_.distances(X)
-            return np.exp(-self.gamma_ * D**2)
+            near = self.neighbors_ if towards is None else Neighbors().fit(towards)
+            return np.exp(-self.gamma_ * near.distances(X) ** 2)
         if callable(self.kernel):
             settings, filter_params = self.kernel_params or {}, False
         else:
@@ -89,7 +100,7 @@ class KernelPCA(Kernel):
             filter_params = True
         kappa = pairwise_kernels(
             X,
-            self.X_,
+            self.X_ if towards is None else towards,
             metric=self.kernel,
             filter_params=filter_params,
             n_jobs=self.n_jobs,

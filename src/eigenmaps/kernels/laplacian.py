@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..eigen import eigenpairs
-from ..gram import Array, Gram, Index, Matrix, Rows
+from ..gram import Array, Border, Gram, Index, Matrix, Rows
 from ..neighbors import components, warn_disconnected
 from ..normalization import SELF, Degrees
 from .affinity import Affinity, NeighborGraph
@@ -111,6 +111,21 @@ class Laplacian(Kernel):
         assert rows.degree is not None
         lost = np.flatnonzero(np.isnan(rows.degree))
         return self._without_support(X, rows, lost) if len(lost) else rows
+
+    def border(self, X: Matrix) -> Border | None:
+        own = self.affinity_.own(X)
+        if own is None:
+            return None
+        kappa, log_scale = self.affinity_.rows(X)
+        scale = np.exp(log_scale)
+        if isinstance(kappa, np.ndarray):
+            kappa *= scale[:, None]
+        else:
+            kappa = sp.csr_array(sp.diags_array(scale) @ kappa)
+        degree = np.asarray(kappa.sum(axis=1)).ravel()
+        if self.self_similarity == "dropped":
+            own = np.zeros_like(own)
+        return Border(kappa, own, degree + own * (self.self_similarity == "kept"))
 
     def _without_support(self, X: Matrix, rows: Rows, lost: Index) -> Rows:
         what = (

@@ -67,6 +67,12 @@ class LLE(Kernel):
     def accepts_sparse(self) -> bool:
         return self.metric != "precomputed"
 
+    @property
+    def row_is_refit(self) -> bool:
+        """Adding [−wᵀ, 1] to I − W changes the Gram matrix by what vanishes on [Y; wᵀY]: the row
+        is the refit, but for old points that would take the new one as a neighbour."""
+        return True
+
     def fit(self, X: Matrix) -> Gram:
         if self.metric not in ("euclidean", "precomputed"):
             raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..gram import Array, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rows
 from ..neighbors import Neighbors
 from ..normalization import Centring
 from .base import Kernel
@@ -41,6 +41,9 @@ class MDS(Kernel):
 
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(self._kappa(X)))
+
+    def border(self, X: Matrix) -> Border:
+        return self.centring_.border(self._kappa(X), 0.0)
 
     def _kappa(self, X: Matrix) -> Array:
         D = self.neighbors_.distances(X)
