@@ -17,7 +17,7 @@ FLOORS = [
     {"gram"},
     {"blocks", "scaling"},
     {"neighbors", "normalization", "solvers"},
-    {"eigen", "barycenter", "selection", "assignment"},
+    {"eigen", "barycenter", "selection", "assignment", "inverse"},
     {"kernels", "extensions"},
     {"validation"},
     {"eigenmap"},

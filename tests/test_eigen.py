@@ -163,3 +163,12 @@ def test_the_report_is_on_the_estimator():
     assert solve.residuals.shape == (3,)
     assert solve.residuals.max() < 1e-12
     assert solve.seconds > 0
+
+
+@pytest.mark.parametrize("n", [20, 60, 100, 200, 300])
+def test_a_matrix_of_equal_eigenvalues_loses_none(n):
+    """LAPACK's search for some eigenvalues of a centred identity can return fewer, or none."""
+    for m in (1, 3, 10):
+        pairs = eigenpairs(Gram(np.eye(n) - 1 / n), m)
+        assert_allclose(pairs.values, 1, rtol=1e-12)
+        assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(m), atol=1e-12)

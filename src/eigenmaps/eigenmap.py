@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import validation
 from .blocks import row_blocks
@@ -19,6 +19,7 @@ from .eigen import Eigenpairs, eigenpairs
 from .extensions import by_name
 from .extensions.base import Extension, Model
 from .gram import Array, Gram
+from .inverse import Inverse
 from .kernels.base import Kernel
 from .scaling import Scaling
 
@@ -74,6 +75,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._model = Model(X, embedding, phi, ell, kernel, scaling)
         self.embedding_ = embedding.astype(dtype)
         self._n_features_out = embedding.shape[1]
+        self._inverse: Inverse | None = None
         self.extension_ = extension.fit(self._model)
         return self
 
@@ -95,6 +97,51 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the training points, ``embedding_``."""
         return self.fit(X).embedding_
+
+    def inverse_transform(self, Y: Any) -> Array:
+        """Data for given coordinates: a smooth map fitted on the embedding, at its first use.
+
+        It is chosen by leave-one-out; ``inverse_error_`` tells how far it misses points that it
+        was not fitted on, relative to the spread of the data.
+
+        Parameters
+        ----------
+        Y : array of shape (n_new, n_components)
+
+        Returns
+        -------
+        array of shape (n_new, n_features)
+        """
+        check_is_fitted(self)
+        Y = check_array(Y, dtype=validation.DTYPES, estimator=self)
+        if Y.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"Y has {Y.shape[1]} coordinates, but this {type(self).__name__} has "
+                f"{self._n_features_out}: give rows such as transform returns."
+            )
+        back = self._back(validation.as_float64(Y))
+        return back.astype(Y.dtype, copy=False)
+
+    @property
+    def inverse_error_(self) -> float:
+        """The relative error of :meth:`inverse_transform` on points left out."""
+        check_is_fitted(self)
+        return self._back.error_
+
+    @property
+    def _back(self) -> Inverse:
+        """The way back, fitted when first needed."""
+        if self._inverse is None:
+            X = self._model.X
+            if self.kernel_.takes != "vectors" or not isinstance(X, np.ndarray):
+                takes = self.kernel_.takes
+                what = "sparse data" if takes == "vectors" else f"precomputed {takes}"
+                raise ValueError(
+                    "inverse_transform needs a model fitted on a dense array of data; this one was "
+                    f"fitted on {what}."
+                )
+            self._inverse = Inverse().fit(self._model.embedding, X)
+        return self._inverse
 
     def with_extension(self, extension: str | Extension) -> Self:
         """The same fit with another way to new points; nothing is solved again.

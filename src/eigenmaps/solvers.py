@@ -48,7 +48,10 @@ def dense(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
         # Move the known eigenvalues below all others.
         low = 2 * np.abs(M).sum(axis=1).max()
         M -= (low * known) @ known.T
-    values, vectors = sla.eigh(M, subset_by_index=(n - m, n - 1), overwrite_a=True)
+    values, vectors = sla.eigh(M, subset_by_index=(n - m, n - 1))
+    if len(values) < m:  # of many equal eigenvalues LAPACK's search for some can lose all
+        values, vectors = sla.eigh(M, driver="evd", overwrite_a=True)
+        values, vectors = values[n - m :], vectors[:, n - m :]
     return Found(values[::-1], vectors[:, ::-1], 1)
 
 

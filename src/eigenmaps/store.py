@@ -27,6 +27,7 @@ from .assignment import Centres, Discretization, PivotedQR
 from .clustering import SpectralClustering
 from .eigen import Solve
 from .eigenmap import Eigenmap, SpectralEmbedder
+from .inverse import Inverse
 from .neighbors import Neighbors
 from .normalization import Centring, Degrees
 from .scaling import Scaling
@@ -46,7 +47,7 @@ CLASSES: dict[str, type] = {
 } | {
     cls.__name__: cls
     for cls in (
-        *(Eigenmap, SpectralClustering, Solve, Scaling, Centring, Degrees, Neighbors),
+        *(Eigenmap, SpectralClustering, Solve, Scaling, Centring, Degrees, Neighbors, Inverse),
         *(Centres, PivotedQR, Discretization, LinearRegression, Ridge, KernelRidge),
     )
 }
