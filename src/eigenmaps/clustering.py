@@ -14,7 +14,7 @@ from .eigenmap import SpectralEmbedder
 from .estimators import Seed
 from .extensions import Extension
 from .gram import Index
-from .kernels import Affinity, Kernel, affinity
+from .kernels import Affinity, Kernel, affinity_by_name
 
 
 class SpectralClustering(ClusterMixin, SpectralEmbedder):
@@ -122,5 +122,5 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         return self.kernel_.affinity_.gamma_
 
     def _kernel(self) -> Kernel:
-        similarity = affinity.by_name(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
+        similarity = affinity_by_name(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
         return kernels.Laplacian(similarity, self.self_similarity, False, self.unsupported)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import kernels
 from .eigenmap import SpectralEmbedder
 from .extensions import Extension
-from .kernels import Affinity, Kernel, affinity
+from .kernels import Affinity, Kernel, affinity_by_name
 
 Seed = int | np.random.RandomState | None
 
@@ -332,7 +332,7 @@ class LaplacianEigenmaps(SpectralEmbedder):
         return self.kernel_.affinity_.gamma_
 
     def _kernel(self) -> Kernel:
-        similarity = affinity.by_name(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
+        similarity = affinity_by_name(self.affinity, self.gamma, self.n_neighbors, self.n_jobs)
         return kernels.Laplacian(similarity, self.self_similarity, True, self.unsupported)
 
 

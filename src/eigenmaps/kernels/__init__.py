@@ -5,15 +5,20 @@
 Eigenmap(kernel=Isomap(n_neighbors=10))
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from .affinity import (
     Affinity,
     CallableAffinity,
     Gaussian,
-    NeighborGraph,
     PrecomputedAffinity,
     SelfTuning,
 )
 from .base import Kernel
+from .graph import NeighborGraph
 from .isomap import Isomap
 from .kernel_pca import KernelPCA
 from .laplacian import Laplacian
@@ -34,3 +39,28 @@ __all__ = [
     "PrecomputedAffinity",
     "SelfTuning",
 ]
+
+
+def affinity_by_name(
+    affinity: str | Callable[..., Any] | Affinity,
+    gamma: float | str | None,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Affinity:
+    """The affinity object of a name, made once, here; an object is returned as it is."""
+    if isinstance(affinity, Affinity):
+        return affinity
+    if affinity == "nearest_neighbors":
+        return NeighborGraph(n_neighbors, n_jobs=n_jobs)
+    if affinity == "rbf":
+        return Gaussian(gamma, n_neighbors)
+    if affinity == "self_tuning":
+        return SelfTuning(n_neighbors)
+    if affinity == "precomputed":
+        return PrecomputedAffinity()
+    if callable(affinity):
+        return CallableAffinity(affinity)
+    raise ValueError(
+        f"affinity={affinity!r} is not known; use 'nearest_neighbors', 'rbf', 'self_tuning', "
+        "'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
+    )

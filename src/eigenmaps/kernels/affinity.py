@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from ..gram import Array, Matrix, dense
-from ..neighbors import Neighbors, cure_by_neighbors, union
+from ..gram import Array, Border, Matrix, dense
+from ..neighbors import Neighbors
 from ..selection import check_bandwidth, local_gamma, mean_squared_distance
 
 
@@ -50,6 +50,14 @@ class Affinity(BaseEstimator, ABC):
     def own(self, X: Matrix) -> Array | None:
         """κ(x, x), where it is known."""
         return np.ones(X.shape[0])
+
+    def join(self, X: Matrix) -> Border | None:
+        """What each new point, alone, adds to κ and changes in it; None where κ(x, x) is not known.
+
+        This is :meth:`rows` where κ between others does not depend on who else is there.
+        """
+        own = self.own(X)
+        return None if own is None else Border(unscaled(*self.rows(X)), own)
 
     def cure(self) -> str:
         """What connects a graph of this kind."""
@@ -138,118 +146,6 @@ class SelfTuning(Affinity):
         return D
 
 
-class NeighborGraph(Affinity):
-    """The symmetric graph of k nearest neighbours, with weights and an edge of choice.
-
-    ``R(x)`` is the distance from x to its k-th nearest training point, where a training point
-    counts as its own nearest; it is at least the smallest positive one of the training set, so
-    that a stack of identical points does not part from what lies beside it. Points are joined
-    when either lies within the other's radius, ``‖a−b‖ ≤ R = max(R(a), R(b))``.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=10
-        k, the point itself included.
-    weights : {"binary", "heat"}, default="binary"
-        1, or ``exp(−γ‖a−b‖²)``.
-    edge : {"soft", "hard"}, default="soft"
-        Soft: weights are multiplied by ``1 − ‖a−b‖²/R²`` and fade out towards the edge of the
-        neighbourhood, so that coordinates are continuous functions of x. Hard: a plain cut, at
-        which they jump.
-    gamma : float, "mean" or None
-        γ of the heat weights; None: ``1/(2σ²)``, σ the median radius.
-    metric, metric_params, n_jobs
-        Of the neighbour search.
-    """
-
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        weights: str = "binary",
-        edge: str = "soft",
-        gamma: float | str | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.edge = edge
-        self.gamma = gamma
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
-    @property
-    def takes(self) -> str:
-        return "distances" if self.metric == "precomputed" else "vectors"
-
-    @property
-    def accepts_sparse(self) -> bool:
-        return self.metric != "precomputed"
-
-    @property
-    def peaked(self) -> bool:
-        return self.edge == "soft" or self.weights == "heat"
-
-    def fit(self, X: Matrix) -> sp.csr_array:
-        for name, known in (("weights", ("binary", "heat")), ("edge", ("soft", "hard"))):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not known; use one of {known}."
-                )
-        if self.n_neighbors < 2:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} joins nothing: a point is its own nearest "
-                "neighbour here, so that n_neighbors must be at least 2."
-            )
-        self.neighbors_ = Neighbors(
-            self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs
-        ).fit(X)
-        near, radii = self.neighbors_.ball(X, self.n_neighbors)
-        positive = radii[radii > 0]
-        if len(positive) == 0:
-            raise ValueError(
-                f"Every training point has {self.n_neighbors - 1} or more exact copies, so that "
-                "the graph joins copies only. Remove duplicates or raise n_neighbors."
-            )
-        self.floor_ = float(positive.min())
-        self.radii_ = np.maximum(radii, self.floor_)
-        if (radii == 0).any():
-            near = union(near, self.neighbors_.within(X, np.where(radii > 0, -1, self.radii_)))
-        if self.weights == "heat":
-            sigma = float(np.median(positive))
-            self.gamma_ = 0.5 / sigma**2 if self.gamma is None else choose_gamma(self.gamma, X, 1)
-        kappa, log_scale = self._weights(union(near, sp.csr_array(near.T)), self.radii_)
-        kappa.data *= np.repeat(np.exp(log_scale), np.diff(kappa.indptr))
-        return kappa
-
-    def rows(self, X: Matrix) -> tuple[sp.csr_array, Array]:
-        near, radii = self.neighbors_.ball(X, self.n_neighbors)
-        near = union(near, self.neighbors_.within(X, self.radii_))
-        return self._weights(near, np.maximum(radii, self.floor_))
-
-    def cure(self) -> str:
-        soft = self.edge == "soft"
-        return cure_by_neighbors(self.neighbors_, self.n_neighbors - 1, own=1, open_ball=soft)
-
-    def _weights(self, graph: sp.csr_array, radii: Array) -> tuple[sp.csr_array, Array]:
-        counts = np.diff(graph.indptr)
-        d2 = graph.data**2
-        log_weight = -self.gamma_ * d2 if self.weights == "heat" else np.zeros_like(d2)
-        if self.edge == "soft":
-            R2 = np.maximum(np.repeat(radii, counts), self.radii_[graph.indices]) ** 2
-            inside = np.maximum(1 - np.divide(d2, R2, out=np.zeros_like(d2), where=d2 > 0), 0)
-            with np.errstate(divide="ignore"):
-                log_weight = log_weight + np.log(inside)
-        log_scale = np.maximum.reduceat(log_weight, graph.indptr[:-1])
-        log_scale[np.isneginf(log_scale)] = 0
-        weight = np.exp(log_weight - np.repeat(log_scale, counts))
-        kappa = sp.csr_array((weight, graph.indices, graph.indptr), graph.shape)
-        kappa.eliminate_zeros()
-        return kappa, log_scale
-
-
 class PrecomputedAffinity(Affinity):
     """κ given: square and symmetric at fit, (n_new, n_train) for new points."""
 
@@ -300,31 +196,6 @@ class CallableAffinity(Affinity):
         return np.array([dense(self.function(row, row))[0, 0] for row in rows])
 
 
-def by_name(
-    affinity: str | Callable[..., Any] | Affinity,
-    gamma: float | str | None,
-    n_neighbors: int,
-    n_jobs: int | None,
-) -> Affinity:
-    """The affinity object of a name, made once, here."""
-    if isinstance(affinity, Affinity):
-        return affinity
-    if affinity == "nearest_neighbors":
-        return NeighborGraph(n_neighbors, n_jobs=n_jobs)
-    if affinity == "rbf":
-        return Gaussian(gamma, n_neighbors)
-    if affinity == "self_tuning":
-        return SelfTuning(n_neighbors)
-    if affinity == "precomputed":
-        return PrecomputedAffinity()
-    if callable(affinity):
-        return CallableAffinity(affinity)
-    raise ValueError(
-        f"affinity={affinity!r} is not known; use 'nearest_neighbors', 'rbf', 'self_tuning', "
-        "'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
-    )
-
-
 def choose_gamma(gamma: float | str | None, X: Matrix, n_neighbors: int) -> float:
     """γ as given, or by the data."""
     if gamma is None:
@@ -336,6 +207,15 @@ def choose_gamma(gamma: float | str | None, X: Matrix, n_neighbors: int) -> floa
     if not gamma > 0:
         raise ValueError(f"gamma={gamma} must be positive.")
     return float(gamma)
+
+
+def unscaled(kappa: Matrix, log_scale: Array) -> Matrix:
+    """``kappa · exp(log_scale)``; a dense κ is overwritten."""
+    scale = np.exp(log_scale)
+    if isinstance(kappa, np.ndarray):
+        kappa *= scale[:, None]
+        return kappa
+    return sp.csr_array(sp.diags_array(scale) @ kappa)
 
 
 def _from_log(exponent: Array) -> tuple[Array, Array]:

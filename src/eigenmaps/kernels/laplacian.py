@@ -12,8 +12,9 @@ from ..eigen import eigenpairs
 from ..gram import Array, Border, Gram, Index, Matrix, Rows
 from ..neighbors import components, warn_disconnected
 from ..normalization import SELF, Degrees
-from .affinity import Affinity, NeighborGraph
+from .affinity import Affinity
 from .base import Kernel
+from .graph import NeighborGraph
 
 ALONE = 1e-14  # a degree so small, beside the largest, leaves no digit of an eigenvector
 UNSUPPORTED = ("nan", "nearest", "raise")
@@ -113,19 +114,13 @@ class Laplacian(Kernel):
         return self._without_support(X, rows, lost) if len(lost) else rows
 
     def border(self, X: Matrix) -> Border | None:
-        own = self.affinity_.own(X)
-        if own is None:
+        border = self.affinity_.join(X)
+        if border is None:
             return None
-        kappa, log_scale = self.affinity_.rows(X)
-        scale = np.exp(log_scale)
-        if isinstance(kappa, np.ndarray):
-            kappa *= scale[:, None]
-        else:
-            kappa = sp.csr_array(sp.diags_array(scale) @ kappa)
-        degree = np.asarray(kappa.sum(axis=1)).ravel()
+        own, degree = border.own, np.asarray(border.row.sum(axis=1)).ravel()
         if self.self_similarity == "dropped":
             own = np.zeros_like(own)
-        return Border(kappa, own, degree + own * (self.self_similarity == "kept"))
+        return border._replace(own=own, degree=degree + own * (self.self_similarity == "kept"))
 
     def _without_support(self, X: Matrix, rows: Rows, lost: Index) -> Rows:
         what = (
