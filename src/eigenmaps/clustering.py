@@ -107,6 +107,14 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         self.labels_ = self.assignment_(self._model.embedding)
         return self
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take new points in; clusters keep their centres and numbers."""
+        if not hasattr(self, "assignment_"):
+            return self.fit(X)
+        super().partial_fit(X)
+        self.labels_ = self.assignment_(self._model.embedding)
+        return self
+
     def predict(self, X: Any) -> Index:
         """The cluster of new points; -1 for a point that is similar to no training point."""
         check_is_fitted(self)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import validation
 from .blocks import row_blocks
-from .eigen import Eigenpairs, eigenpairs
+from .eigen import Eigenpairs, Solve, eigenpairs
 from .extensions import by_name
 from .extensions.base import Extension, Model
 from .gram import Array, Gram
+from .growth import Growth
 from .inverse import Inverse
-from .kernels.base import Kernel
+from .kernels.base import Kernel, twin
 from .scaling import Scaling
 
 USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
@@ -60,24 +63,80 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         )  # fmt: skip
         pairs, ell = _usable(pairs, kernel.ell(pairs.values), self._requested)
         _warn_multiple(pairs)
-        name = kernel.scaling if self.scaling == "auto" else self.scaling
-        scaling = Scaling.of(name, ell, gram.n, self.diffusion_time)
         phi = pairs.vectors
         if gram.degree is not None:
             phi = phi / np.sqrt(gram.degree)[:, None]
+        scaling = self._scaling_of(kernel, ell, gram.n)
         embedding = scaling.apply(phi, gram.degree)
+        self._n_features_out = embedding.shape[1]
+        self._growth: Growth | None = None
+        self._dtype = dtype
+        model = Model(X, embedding, phi, ell, kernel, scaling)
+        return self._take(kernel, model, pairs, extension)
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take new points in, as training points, without solving anything from the start.
+
+        The first call on an unfitted estimator is a fit. Later ones prolong the eigenvectors to
+        the new points and improve them by a step; coordinates of old points change as little as
+        they would in a fit with all points, turned into the frame they had. ``solve_.residuals``
+        tells how far from exact eigenvectors the result is. κ between all points is kept: n²
+        numbers where it is dense. LLE, and kernels that do not know how to grow, are fitted
+        anew, in the old frame.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_new, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "_model"):
+            return self.fit(X)
+        start, old = time.perf_counter(), self._model
+        if self.kernel_.takes != "vectors":
+            raise ValueError(
+                f"partial_fit needs data; this model was fitted on precomputed "
+                f"{self.kernel_.takes}, and a row of these does not tell how new points lie to one "
+                "another. Fit anew on the larger matrix."
+            )
+        rows, _ = validation.queries(self, X, self.kernel_, len(old.embedding))
+        kernel = twin(self.kernel_)
+        growth = (self._growth or Growth.of(old, kernel)).grown(kernel, validation.as_float64(rows))
+        ell = kernel.ell(growth.ell)
+        scaling = self._scaling_of(kernel, ell, len(growth.phi))
+        embedding = scaling.apply(growth.phi, growth.degree)
+        turn, _ = orthogonal_procrustes(embedding[: len(old.embedding)], old.embedding)
+        scaling = scaling._replace(turn=turn)
+        root = 1.0 if growth.degree is None else np.sqrt(growth.degree)[:, None]
+        solve = Solve("ritz", growth.residuals, 2, time.perf_counter() - start, [])
+        pairs = Eigenpairs(growth.ell, growth.phi * root, solve)
+        extension = clone(by_name(self.extension))
+        self._growth = growth
+        model = Model(growth.X, embedding @ turn, growth.phi, ell, kernel, scaling)
+        return self._take(kernel, model, pairs, extension)
+
+    def _scaling_of(self, kernel: Kernel, ell: Array, n: int) -> Scaling:
+        name = kernel.scaling if self.scaling == "auto" else self.scaling
+        return Scaling.of(name, ell, n, self.diffusion_time)
+
+    def _take(self, kernel: Kernel, model: Model, pairs: Eigenpairs, extension: Extension) -> Self:
+        """The fitted attributes."""
+        self.extension_ = extension.fit(model)
         self.kernel_ = kernel
         self.eigenvalues_ = pairs.values
         self.eigenvectors_ = pairs.vectors
         self.solve_ = pairs.solve
         self.n_iter_ = pairs.solve.products
-        self._model = Model(X, embedding, phi, ell, kernel, scaling)
-        self.embedding_ = embedding.astype(dtype)
-        self._n_features_out = embedding.shape[1]
+        self.embedding_ = model.embedding.astype(self._dtype)
+        self._model = model
         self._inverse: Inverse | None = None
-        self.extension_ = extension.fit(self._model)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | ({"_growth": None} if hasattr(self, "_model") else {})
 
     def transform(self, X: Any) -> Array:
         """Coordinates of new points; each row depends on that row alone.
@@ -154,6 +213,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         other = copy.copy(self)
         # Settings such as set_output's are each model's own.
         other.__dict__.update({k: dict(v) for k, v in vars(self).items() if type(v) is dict})
+        other._growth = None
         other.extension = extension
         other.extension_ = clone(by_name(extension)).fit(self._model)
         return other
@@ -177,9 +237,15 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         n = len(self._model.embedding)
         X, dtype = validation.queries(self, X, self.kernel_, n)
-        out = np.empty((X.shape[0], self._n_features_out))
-        for block in row_blocks(X.shape[0], 8 * n):
-            out[block] = self.extension_(validation.as_float64(X[block]))
+        way, m = self.extension_, X.shape[0]
+        out = np.empty((m, self._n_features_out))
+        figures: dict[str, list[Array]] = {name: [] for name in way.figures}
+        for block in [slice(0, m)] if way.together else row_blocks(m, 8 * n):
+            out[block] = way(validation.as_float64(X[block]))
+            for name, parts in figures.items():
+                parts.append(getattr(way, name))
+        for name, parts in figures.items():
+            setattr(way, name, np.concatenate(parts))
         return out, dtype
 
     @property

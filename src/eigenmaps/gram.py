@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,13 @@ Matrix: TypeAlias = "Array | sp.csr_array"
 def dense(X: Matrix) -> Array:
     """X as a plain array."""
     return X if isinstance(X, np.ndarray) else np.asarray(X.toarray())
+
+
+def stack(*parts: Matrix) -> Matrix:
+    """Rows one below the other."""
+    if isinstance(parts[0], np.ndarray):
+        return np.vstack(parts)
+    return sp.csr_array(sp.vstack(parts))
 
 
 class Gram(NamedTuple):
@@ -79,15 +87,35 @@ class Rows(NamedTuple):
 
 
 class Border(NamedTuple):
-    """What a new point adds to κ where it joins the training set: a row and a corner.
+    """What new points add to κ where they join the training set.
 
-    ``row`` is κ(x, D), ``own`` is κ(x, x), both centred where the method centres; ``degree`` is
-    the degree of x among D and itself, or None where the method has no degrees.
+    Where each joins alone, ``own`` is κ(x, x) and ``changes`` has a matrix for each; where they
+    join together, ``own`` is κ between them and ``changes`` one matrix. All are centred by the
+    training points where the method centres.
+
+    Attributes
+    ----------
+    row : (m, n)
+        κ(x, D).
+    own : (m,) or (m, m)
+    degree : (m,) or None
+        The sums of rows of κ among D and those that join; None where a method has no degrees.
+    changes : list of sparse (n, n) matrices
+        By how much κ changes between training points; empty where it does not.
     """
 
     row: Matrix
     own: Array
     degree: Array | None = None
+    changes: Sequence[sp.csr_array] = ()
+
+    def degrees(self, before: Array) -> Array:
+        """The degrees of all points once those of the border have joined together."""
+        assert self.degree is not None
+        now = before + np.asarray(self.row.sum(axis=0)).ravel()
+        for change in self.changes:
+            now += np.asarray(change.sum(axis=1)).ravel()
+        return np.concatenate([now, self.degree])
 
 
 class RowKernel(Protocol):
@@ -103,4 +131,11 @@ class RowKernel(Protocol):
 
     def __call__(self, X: Matrix) -> Rows: ...
 
+    @property
+    def reacts(self) -> bool: ...
+
+    def fixed(self) -> Self: ...
+
     def border(self, X: Matrix) -> Border | None: ...
+
+    def join(self, X: Matrix) -> Border | None: ...

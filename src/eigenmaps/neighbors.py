@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
 from .blocks import row_blocks
-from .gram import Array, Index, Matrix
+from .gram import Array, Index, Matrix, stack
 
 EUCLIDEAN = ("euclidean", "l2")
 EPS = float(np.finfo(np.float64).eps)
@@ -68,6 +68,11 @@ class Neighbors:
         self._near: Matrix | None = None
         self._search: NearestNeighbors | None = None
         return self
+
+    def with_more(self, X: Matrix) -> Neighbors:
+        """The same among more training points."""
+        settings = self.metric, self.p, self.metric_params, self.algorithm, self.n_jobs
+        return Neighbors(*settings).fit(stack(self.X, X))
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_search": None, "_near": None}
@@ -163,6 +168,14 @@ class Neighbors:
         entries = np.concatenate(rows), np.concatenate(columns)
         return sp.csr_array((np.concatenate(values), entries), shape=(Q.shape[0], self.n))
 
+    def among(self, Q: Matrix) -> Array:
+        """All distances between the rows of ``Q``."""
+        m = Q.shape[0]
+        if m == 1:
+            return np.zeros((1, 1))
+        company = Neighbors(self.metric, self.p, self.metric_params).fit(Q)
+        return np.asarray(company.within(Q, np.full(m, np.inf)).toarray())
+
     def distances(self, Q: Matrix) -> Array:
         """All distances from the rows of ``Q`` to the training points."""
         if isinstance(self.metric, str) and self.metric == "precomputed":
@@ -233,6 +246,39 @@ def union(*graphs: sp.csr_array) -> sp.csr_array:
     first[1:] = code[1:] != code[:-1]
     row, column = np.divmod(code[first], shape[1])
     return sp.csr_array((length[first], (row, column)), shape=shape)
+
+
+def joined_nearest(
+    nearest: Array, reach: sp.csr_array, own: Array, among: Array
+) -> tuple[Array, Array]:
+    """The k nearest distances of training points, and of new ones, once these have joined them.
+
+    ``nearest`` are the training points' before, sorted, each point its own nearest; ``reach`` are
+    the distances of new points to those that they come near to, ``own`` to the nearest training
+    points, ``among`` to each other.
+    """
+    nearest, k = nearest.copy(), nearest.shape[1]
+    for q in range(len(own)):
+        i, d = row_of(reach, q)
+        nearest[i] = np.sort(np.column_stack([nearest[i], d]), axis=1)[:, :k]
+    return nearest, np.sort(np.hstack([own, among]), axis=1)[:, :k]
+
+
+def row_of(graph: sp.csr_array, i: int) -> tuple[Index, Array]:
+    """The columns of a row's entries, and the entries."""
+    part = slice(graph.indptr[i], graph.indptr[i + 1])
+    return graph.indices[part], graph.data[part]
+
+
+def mirrored(rows: Index, part: Matrix, n: int) -> sp.csr_array:
+    """The symmetric (n, n) matrix that has these rows, and 0 where neither row nor column is."""
+    entries = sp.coo_array(part)
+    row, column = rows[entries.row], entries.col
+    own = np.zeros(n, dtype=bool)
+    own[rows] = True
+    twin = ~own[column]
+    index = np.concatenate([row, column[twin]]), np.concatenate([column, row[twin]])
+    return sp.csr_array((np.concatenate([entries.data, entries.data[twin]]), index), (n, n))
 
 
 def components(graph: Matrix) -> Index:

@@ -28,10 +28,19 @@ class Centring(NamedTuple):
         kappa -= shift
         return kappa
 
-    def border(self, kappa: Array, own: Array | float) -> Border:
-        """Rows κ(x, ·), in place, and corners κ(x, x), centred by the training points."""
-        own = np.asarray(own - 2 * kappa.mean(axis=1) + self.grand_mean)
-        return Border(self.rows(kappa), own)
+    def border(self, kappa: Array, own: Array) -> Border:
+        """Rows κ(x, ·), in place, and κ(x, x) or κ between new points, centred by the training
+        points."""
+        means = kappa.mean(axis=1)
+        others = means if own.ndim == 1 else means[:, None]
+        return Border(self.rows(kappa), own - means - others + self.grand_mean)
+
+    def grown(self, kappa: Array, own: Array) -> Self:
+        """The centring by more points, whose rows κ(x, ·) and κ among themselves are given."""
+        old = len(self.column_means) * self.column_means + kappa.sum(axis=0)
+        means = np.concatenate([old, kappa.sum(axis=1) + own.sum(axis=1)])
+        means /= len(means)
+        return type(self)(means, float(means.mean()))
 
     def gram(self, kappa: Array) -> Array:
         """Centre the Gram matrix, in place."""

@@ -25,13 +25,15 @@ SCALINGS = ("eigenvector", "unit-variance", "sqrt-eigenvalue", "degree", "diffus
 class Scaling(NamedTuple):
     """``y = φ · columns``, times ``√S(x)`` where ``by_degree`` is set; ``φ = S^-½ v``.
 
-    ``columns`` are ``size · ℓ^power``.
+    ``columns`` are ``size · ℓ^power``. ``turn`` is an orthogonal matrix that coordinates are
+    turned by, where a model has taken points in and keeps its frame.
     """
 
     columns: Array
     by_degree: bool
     size: float
     power: float
+    turn: Array | None = None
 
     @classmethod
     def of(cls, name: str, ell: Array, n: int, time: float = 1) -> Self:
@@ -47,4 +49,4 @@ class Scaling(NamedTuple):
         y = phi * self.columns
         if degree is not None and self.by_degree:
             y *= np.sqrt(degree)[:, None]
-        return y
+        return y if self.turn is None else y @ self.turn

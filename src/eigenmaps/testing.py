@@ -125,21 +125,31 @@ def training_points_stay(kernel: Kernel) -> None:
         assert_allclose(model.transform(X), Y, rtol=0, atol=1e-8 * np.abs(Y).max())
 
 
-def border_is_a_row_of_kappa(kernel: Kernel) -> None:
-    """Where a kernel says what a new point adds, that is a training point's row of κ."""
-    X, _ = sample()
+def border_is_what_joins(kernel: Kernel) -> None:
+    """Where a kernel says what new points add to κ, a fit with them has just that."""
+    X, Q = sample()
+    kernel.fit(X)
+    kernel = kernel.fixed()
     gram = kernel.fit(X)
-    border = kernel.border(X)
-    if border is None:
-        return
-    M, others = gram.toarray(), ~np.eye(len(X), dtype=bool)
     S = np.ones(len(X)) if gram.degree is None else gram.degree
-    row = border.row if isinstance(border.row, np.ndarray) else border.row.toarray()
-    kappa = M * np.sqrt(np.outer(S, S))
-    size = np.abs(kappa).max()
-    assert_allclose(row[others], kappa[others], rtol=0, atol=1e-9 * size)
-    assert_allclose(border.own, np.diag(kappa), rtol=0, atol=1e-9 * size)
-    assert (border.degree is None) == (gram.degree is None)
+    kappa = gram.toarray() * np.sqrt(np.outer(S, S))
+    for new, border in ((Q[:1], kernel.border(Q[:1])), (Q[:7], kernel.join(Q[:7]))):
+        if border is None:
+            continue
+        n, m = len(X), len(new)
+        row = border.row if isinstance(border.row, np.ndarray) else border.row.toarray()
+        found = np.block([[kappa, row.T], [row, border.own.reshape(m, -1)]])
+        for change in border.changes:
+            found[:n, :n] += change.toarray()
+        joined = clone(kernel).fit(np.vstack([X, new]))
+        if joined.degree is None:
+            centre = np.eye(n + m) - 1 / (n + m)
+            found, expected = centre @ found @ centre, joined.toarray()
+        else:
+            expected = joined.toarray() * np.sqrt(np.outer(joined.degree, joined.degree))
+            assert border.degree is not None
+            assert_allclose(border.degree, joined.degree[n:], rtol=1e-9)
+        assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 def input_is_kept(kernel: Kernel) -> None:
@@ -184,7 +194,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         order_is_irrelevant,
         small_step_small_move,
         training_points_stay,
-        border_is_a_row_of_kappa,
+        border_is_what_joins,
         input_is_kept,
         dtype_is_kept,
         copies_agree,

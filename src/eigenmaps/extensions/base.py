@@ -35,6 +35,13 @@ class Extension(BaseEstimator, ABC):
     serves: ClassVar[tuple[str, ...]] = ("vectors", "distances", "similarities", "products")
     #: whether it is the identity on the training set
     interpolates: ClassVar[bool] = True
+    #: attributes with a number for each row, set by a call; after a transform for all its rows
+    figures: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def together(self) -> bool:
+        """Whether the rows of a transform depend on one another, and must be given at once."""
+        return False
 
     @abstractmethod
     def fit(self, model: Model) -> Self:

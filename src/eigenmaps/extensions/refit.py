@@ -1,6 +1,6 @@
 """Refit: the coordinates x would have had, had it been among the training points.
 
-The eigenproblem of n + 1 points, ``κ φ = S φ μ``, is solved within the span of the leading
+The eigenproblem of n + 1 points, ``κ' φ = S' φ μ``, is solved within the span of the leading
 eigenvectors Φ of the n points, of the part r of x's row that they miss, and of x itself:
 
     g = Φᵀk     r = k/S − Φg     ρ² = ‖r‖²_S     r̂ = r/ρ
@@ -11,19 +11,22 @@ eigenvectors Φ of the n points, of the part r of x's row that they miss, and of
 (B: the degrees after x has joined; the identity where a method has none.) The top pairs of
 ``A u = μ B u`` are rotated back into the fitted frame; the last entry of u is φ(x). Nyström leaves
 the corner κ(x,x) and ρ out, and so shrinks new points.
+
+Where κ is a graph, x moves edges around it: κ changes by δ, and each point of that neighbourhood
+takes the place of r.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from ..eigen import eigenpairs
-from ..gram import Array, Matrix
+from ..gram import Array, Border, Index, Matrix
+from ..ritz import DEPENDENT, Joined, ritz, tail
 from .base import Extension, Model
 from .nystrom import Nystrom
 
@@ -42,13 +45,43 @@ class Refit(Extension):
     ----------
     n_pairs : int, default=16
         Eigenpairs kept beside those of the embedding: more come closer to the refit.
+    refine : int, default=0
+        Steps that converge to the exact refit. Each takes products of κ with a few vectors for
+        every row, and κ is kept: n² numbers where it is dense.
+    bounded : bool, default=False
+        Bound the error: ``bound_`` has for each row of the last transform an upper bound of the
+        sine of the angle between the space found and that of the exact refit; 1 says nothing.
+        Costs as much as a step of ``refine``.
+    jointly : bool, default=False
+        All rows of a transform join together, and their mutual similarities count.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenmaps import KernelPCA, extensions
+    >>> X = load_digits().data
+    >>> way = extensions.Refit(refine=1, bounded=True)
+    >>> model = KernelPCA(2, kernel="rbf", gamma=1e-3, extension=way).fit(X[:500])
+    >>> Y = model.transform(X[500:510])
+    >>> bool((model.extension_.bound_ < 0.01).all())
+    True
     """
 
     serves = ("vectors", "distances")  # similarities given leave out that of x to itself
     interpolates = False
+    figures: ClassVar[tuple[str, ...]] = ("bound_",)
 
-    def __init__(self, n_pairs: int = 16):
+    def __init__(
+        self, n_pairs: int = 16, refine: int = 0, bounded: bool = False, jointly: bool = False
+    ):
         self.n_pairs = n_pairs
+        self.refine = refine
+        self.bounded = bounded
+        self.jointly = jointly
+
+    @property
+    def together(self) -> bool:
+        return self.jointly
 
     def fit(self, model: Model) -> Self:
         self.check(model)
@@ -57,6 +90,11 @@ class Refit(Extension):
         self.scaling_ = model.scaling
         if model.kernel.row_is_refit:
             return self
+        if self.jointly and model.kernel.takes != "vectors":
+            raise ValueError(
+                "extension 'refit' with jointly=True needs the data itself: rows of precomputed "
+                f"{model.kernel.takes} do not tell how new points lie to one another."
+            )
         if model.kernel.border(model.X[:1]) is None:
             raise ValueError(
                 f"extension 'refit' asks {type(model.kernel).__name__} what a new point adds to "
@@ -64,30 +102,40 @@ class Refit(Extension):
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said when the model was fitted
-            gram = clone(model.kernel).fit(model.X)
+            gram = model.kernel.fixed().fit(model.X)
             wanted = min(model.phi.shape[1] + self.n_pairs, gram.n - gram.drop)
             pairs = eigenpairs(gram, wanted)
-        degree = np.ones(gram.n) if gram.degree is None else gram.degree
+        S = np.ones(gram.n) if gram.degree is None else gram.degree
         trivial = np.empty((gram.n, 0)) if gram.known is None else gram.known[:, : gram.drop]
         V = np.hstack([trivial, pairs.vectors])
-        Phi = V / np.sqrt(degree)[:, None]
         self.drop_ = gram.drop
         self.values_ = np.einsum("ij,ij->j", V, gram.dot(V))
-        self.Phi_ = Phi
-        self.inverse_degree_ = 1 / degree
+        self.Phi_ = V / np.sqrt(S)[:, None]
+        self.degree_ = gram.degree
+        self.inverse_degree_ = 1 / S
         # Φᵀdiag(k)Φ of many rows k is one product with the products of the columns of Φ.
-        self.upper_ = np.triu_indices(Phi.shape[1])
-        self.products_ = Phi[:, self.upper_[0]] * Phi[:, self.upper_[1]]
-        self.frame_ = model.phi.T @ (degree[:, None] * Phi)
-        self.target_ = model.ell**model.scaling.power
-        self.base_ = None
-        if sp.issparse(gram.matrix):
-            root = sp.diags_array(np.sqrt(degree))
-            self.base_ = sp.csr_array(root @ gram.matrix @ root)
+        self.upper_ = np.triu_indices(V.shape[1])
+        self.products_ = self.Phi_[:, self.upper_[0]] * self.Phi_[:, self.upper_[1]]
+        self.embedding_ = model.embedding
+        self.old_ = model.embedding * self._spread(S)
+        self.frame_ = self.old_.T @ self.Phi_
+        assert gram.matrix is not None
+        self.graph_ = sp.issparse(gram.matrix)
+        self.whole_ = bool(self.refine or self.bounded or self.jointly) or (
+            model.kernel.reacts and not self.graph_
+        )
+        self.base_: Matrix | None = None
+        if self.graph_ or self.whole_:
+            self.base_ = gram.matrix
+            if gram.degree is not None:
+                root = sp.diags_array(np.sqrt(S))
+                self.base_ = root @ gram.matrix @ root
+                self.base_ = sp.csr_array(self.base_) if self.graph_ else np.asarray(self.base_)
         return self
 
     def __call__(self, X: Matrix) -> Array:
         Y = self.nystrom_(X)
+        self.bound_ = np.ones(len(Y))
         if self.kernel_.row_is_refit:
             return Y
         border = self.kernel_.border(X)
@@ -96,28 +144,114 @@ class Refit(Extension):
         joins = np.isfinite(Y).all(axis=1)
         if border.degree is not None:
             joins &= total > ALONE * border.own
-        if joins.any():
-            degree = None if border.degree is None else border.degree[joins]
-            mu, U = self._solve(border.row[joins], border.own[joins], degree)
-            Y[joins] = self.scaling_.size * self._into_frame(mu, U)
-            if degree is not None and self.scaling_.by_degree:
-                Y[joins] *= np.sqrt(degree)[:, None]
+        chosen = np.flatnonzero(joins)
+        if len(chosen) == 0:
+            return Y
+        if self.jointly:
+            new, self.bound_[chosen] = self._whole(X[chosen])
+        elif self.whole_:
+            found = [self._whole(X[i : i + 1]) for i in chosen]
+            new = np.vstack([y for y, _ in found])
+            self.bound_[chosen] = [bound for _, bound in found]
+        elif self.graph_:
+            new = np.vstack([self._nearby(border, i) for i in chosen.tolist()])
+        else:
+            new = self._at_once(border, chosen)
+        degree = None if border.degree is None else border.degree[chosen]
+        Y[chosen] = self.scaling_.size * new * self._spread(degree)
         return Y
 
-    def _solve(self, k: Matrix, own: Array, degree: Array | None) -> tuple[Array, Array]:
-        """μ (decreasing) and u of ``A u = μ B u``, for every row k."""
+    @property
+    def _wanted(self) -> slice:
+        return slice(self.drop_, self.drop_ + len(self.frame_))
+
+    def _spread(self, degree: Array | None) -> Array | float:
+        """What φ is multiplied by where coordinates carry ``√S``."""
+        if degree is None or not self.scaling_.by_degree:
+            return 1.0
+        return np.asarray(np.sqrt(degree)[:, None])
+
+    def _at_once(self, border: Border, chosen: Index) -> Array:
+        """φ(x) of many rows of a dense κ that x does not change."""
+        degree = None if border.degree is None else border.degree[chosen]
+        mu, U = self._solve(np.asarray(border.row)[chosen], border.own[chosen], degree)
+        p = self.Phi_.shape[1]
+        U = U[:, :, self._wanted]
+        return self._into_frame(mu[:, self._wanted], self.frame_ @ U[:, :p], U[:, -1:])[:, 0]
+
+    def _nearby(self, border: Border, i: int) -> Array:
+        """φ(x) where κ is a graph: x, Φ, and the points around x, each on its own."""
+        assert border.degree is not None
+        assert self.degree_ is not None
+        assert isinstance(self.base_, sp.csr_array)
+        k, delta = sp.csr_array(border.row[[i]]), border.changes[i]
+        T = np.union1d(k.indices, delta.indices)
+        row, change = k[:, T].toarray().ravel(), delta[T][:, T].toarray()
+        S, Phi = self.degree_[T], self.Phi_[T]
+        shift = row + change.sum(axis=1)
+        kappa = self.base_[T][:, T].toarray() + change
+        p, t = Phi.shape[1], len(T)
+        A, B = np.zeros((p + t + 1, p + t + 1)), np.zeros((p + t + 1, p + t + 1))
+        A[:p, :p] = np.diag(self.values_) + Phi.T @ change @ Phi
+        A[p:-1, :p] = S[:, None] * Phi * self.values_ + change @ Phi
+        A[p:-1, p:-1] = kappa
+        A[-1, :p], A[-1, p:-1], A[-1, -1] = row @ Phi, row, border.own[i]
+        B[:p, :p] = np.eye(p) + (Phi.T * shift) @ Phi
+        B[p:-1, :p] = (S + shift)[:, None] * Phi
+        B[p:-1, p:-1] = np.diag(S + shift)
+        B[-1, -1] = border.degree[i]
+        mu, U = _pencil(A, B)
+        U = U[:, self._wanted]
+        old = self.frame_ @ U[:p] + self.old_[T].T @ U[p:-1]
+        return self._into_frame(mu[self._wanted], old, U[-1:])
+
+    def _whole(self, X: Matrix) -> tuple[Array, float]:
+        """φ of rows that join together, from vectors of all points; and the bound."""
+        border = self.kernel_.join(X)
+        assert border is not None
+        assert self.base_ is not None
+        joined = Joined.of(self.base_, self.degree_, border)
+        n, m = joined.sizes
+        if isinstance(border.row, sp.csr_array):
+            T = np.unique(
+                np.concatenate([border.row.indices, *(c.indices for c in border.changes)])
+            )
+            around = np.zeros((n, len(T)))
+            around[T, np.arange(len(T))] = 1
+        else:
+            around = border.row.T * self.inverse_degree_[:, None]
+        basis = np.zeros((n + m, self.Phi_.shape[1] + around.shape[1] + m))
+        basis[:n, : self.Phi_.shape[1]] = self.Phi_
+        basis[:n, self.Phi_.shape[1] : -m] = around
+        basis[n:, -m:] = np.eye(m)
+        found = ritz(joined, basis, self._wanted.stop, self.refine)
+        U = found.U[:, self._wanted]
+        old = self.embedding_ * self._spread(None if joined.degree is None else joined.degree[:n])
+        new = self._into_frame(found.mu[self._wanted], old.T @ U[:n], U[n:])
+        if not self.bounded:
+            return new, 1.0
+        return new, found.bound(
+            self._wanted, tail(joined, self.values_, self.Phi_, local=self.graph_)
+        )
+
+    def _solve(self, k: Array, own: Array, degree: Array | None) -> tuple[Array, Array]:
+        """μ (decreasing) and u of ``A u = μ B u``, for every row k.
+
+        ``r̂ᵀκr̂`` lies among the eigenvalues that are not kept. Of a dense kernel these are small:
+        it is taken for 0.
+        """
         m, (n, p) = k.shape[0], self.Phi_.shape
-        g = np.asarray(k @ self.Phi_)
-        kS = k * self.inverse_degree_[None, :]
+        g = k @ self.Phi_
+        kS = k * self.inverse_degree_
         kk = k * kS  # k²/S
-        squares = np.asarray(kk.sum(axis=1)).ravel()
+        squares = kk.sum(axis=1)
         rho2 = squares - (g**2).sum(axis=1)
         missed = rho2 > NOISE * squares
         rho = np.sqrt(np.where(missed, rho2, 1))
         A = np.zeros((m, p + 2, p + 2))
         A[:, range(p), range(p)] = self.values_
         # Without r, a direction of its own that stays below all others.
-        A[:, p, p] = np.where(missed, self._tail(kS, g) / rho**2, self.values_.min() - 1)
+        A[:, p, p] = np.where(missed, 0, self.values_.min() - 1)
         # A centre moves when x joins; by ΦᵀI1 = 0 this changes the border only.
         centre = n / (n + 1) if degree is None else 1.0
         A[:, :p, -1] = A[:, -1, :p] = centre * g
@@ -127,11 +261,11 @@ class Refit(Extension):
             mu, U = np.linalg.eigh(A)
             return mu[:, ::-1], U[:, :, ::-1]
         C = np.zeros((m, p, p))
-        C[:, self.upper_[0], self.upper_[1]] = np.asarray(k @ self.products_)
+        C[:, self.upper_[0], self.upper_[1]] = k @ self.products_
         C[:, self.upper_[1], self.upper_[0]] = C[:, self.upper_[0], self.upper_[1]]
         Cg = np.einsum("mij,mj->mi", C, g)
-        c = np.asarray(kk @ self.Phi_)
-        third = np.asarray((kk * kS).sum(axis=1)).ravel()  # Σ k (k/S)²
+        c = kk @ self.Phi_
+        third = (kk * kS).sum(axis=1)  # Σ k (k/S)²
         B = np.zeros_like(A)
         B[:, :p, :p] = C + np.eye(p)
         B[:, :p, p] = B[:, p, :p] = np.where(missed, 1 / rho, 0)[:, None] * (c - Cg)
@@ -142,20 +276,24 @@ class Refit(Extension):
         mu, U = np.linalg.eigh(half @ A @ half.transpose(0, 2, 1))
         return mu[:, ::-1], (half.transpose(0, 2, 1) @ U)[:, :, ::-1]
 
-    def _tail(self, kS: Matrix, g: Array) -> Array:
-        """``rᵀκr = Σ λ_j g_j²`` over the pairs that are not kept. Of a dense kernel these are
-        small, and left out."""
-        if self.base_ is None:
-            return np.zeros(len(g))
-        whole = np.asarray(((kS @ self.base_) * kS).sum(axis=1)).ravel()
-        return np.asarray(whole - (self.values_ * g**2).sum(axis=1))
+    def _into_frame(self, mu: Array, old: Array, new: Array) -> Array:
+        """φ of new points, scaled, turned such that the old points lie on their old coordinates.
 
-    def _into_frame(self, mu: Array, U: Array) -> Array:
-        """φ(x), scaled, turned such that the old points lie on their old coordinates."""
-        q, p = self.frame_.shape
-        chosen = slice(self.drop_, self.drop_ + q)
-        weight = np.maximum(mu[:, None, chosen], 0) ** self.scaling_.power
-        old = (self.frame_ @ U[:, :p, chosen]) * weight
-        left, _, right = np.linalg.svd(old.transpose(0, 2, 1) * self.target_)
-        new = U[:, -1:, chosen] * weight
-        return np.asarray((new @ (left @ right))[:, 0])
+        ``old`` are the products of the old coordinates with the vectors.
+        """
+        weight = np.maximum(mu, 0) ** self.scaling_.power
+        old = old * weight[..., None, :]
+        left, _, right = np.linalg.svd(np.swapaxes(old, -1, -2))
+        return np.asarray((new * weight[..., None, :]) @ (left @ right))
+
+
+def _pencil(A: Array, B: Array) -> tuple[Array, Array]:
+    """``A u = μ B u``, μ decreasing, of lower triangles; directions in which B vanishes, where
+    vectors of the basis depend on one another, are left out."""
+    size = np.sqrt(np.diag(B))
+    values, Q = np.linalg.eigh(B / np.outer(size, size))
+    kept = values > DEPENDENT
+    half = Q[:, kept] / np.sqrt(values[kept]) / size[:, None]
+    A = np.tril(A) + np.tril(A, -1).T
+    mu, W = np.linalg.eigh(half.T @ A @ half)
+    return mu[::-1], (half @ W)[:, ::-1]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Matrix, dense
-from ..neighbors import Neighbors
+from ..gram import Array, Border, Matrix, dense, stack
+from ..neighbors import Neighbors, joined_nearest, mirrored
 from ..selection import check_bandwidth, local_gamma, mean_squared_distance
 
 
@@ -39,6 +39,10 @@ class Affinity(BaseEstimator, ABC):
         """Whether κ(x,x) is larger than κ(x,y) for every other y."""
         return True
 
+    def fixed(self) -> Self:
+        """An unfitted copy with the bandwidth in use as its parameter."""
+        return clone(self) if self.gamma_ is None else clone(self).set_params(gamma=self.gamma_)
+
     @abstractmethod
     def fit(self, X: Matrix) -> Matrix:
         """κ on the training points, a new array."""
@@ -47,17 +51,22 @@ class Affinity(BaseEstimator, ABC):
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
         """``kappa, log_scale`` with ``κ(x, x_i) = kappa · exp(log_scale)``."""
 
-    def own(self, X: Matrix) -> Array | None:
-        """κ(x, x), where it is known."""
-        return np.ones(X.shape[0])
+    @property
+    def reacts(self) -> bool:
+        """Whether a point that joins changes κ between others."""
+        return False
+
+    def border(self, X: Matrix) -> Border | None:
+        """What each new point, alone, would add to κ; None where κ(x, x) is not known."""
+        return Border(unscaled(*self.rows(X)), np.ones(X.shape[0]))
 
     def join(self, X: Matrix) -> Border | None:
-        """What each new point, alone, adds to κ and changes in it; None where κ(x, x) is not known.
+        """What new points, all together, would add to κ."""
+        return None
 
-        This is :meth:`rows` where κ between others does not depend on who else is there.
-        """
-        own = self.own(X)
-        return None if own is None else Border(unscaled(*self.rows(X)), own)
+    def grow(self, X: Matrix) -> Border | None:
+        """Take new points in: what they add to κ. None: κ is to be fitted anew on all points."""
+        return None
 
     def cure(self) -> str:
         """What connects a graph of this kind."""
@@ -90,6 +99,15 @@ class Gaussian(Affinity):
     def rows(self, X: Matrix) -> tuple[Array, Array]:
         return _from_log(self._exponent(X))
 
+    def join(self, X: Matrix) -> Border:
+        own = np.exp(-self.gamma_ * self.neighbors_.among(X) ** 2)
+        return Border(unscaled(*self.rows(X)), own)
+
+    def grow(self, X: Matrix) -> Border:
+        border = self.join(X)
+        self.neighbors_ = self.neighbors_.with_more(X)
+        return border
+
     def cure(self) -> str:
         return f"Lower gamma (in use: {self.gamma_:.4g})."
 
@@ -114,36 +132,55 @@ class SelfTuning(Affinity):
     def accepts_sparse(self) -> bool:
         return self.metric != "precomputed"
 
+    @property
+    def reacts(self) -> bool:
+        return True
+
     def fit(self, X: Matrix) -> Array:
         self.neighbors_ = Neighbors(self.metric).fit(X)
-        widths = self._widths(X)
-        positive = widths[widths > 0]
-        if len(positive) == 0:
+        self.nearest_ = np.sort(self.neighbors_.of(X, self.n_neighbors)[0], axis=1)
+        widths = self.nearest_[:, -1]
+        if not widths.any():
             raise ValueError(
                 f"Every training point has {self.n_neighbors - 1} or more exact copies, so that "
                 "no local scale can be taken. Remove duplicates or raise n_neighbors."
             )
-        self.floor_ = float(positive.min())
-        self.widths_ = np.maximum(widths, self.floor_)
-        kappa = self._exponent(X)
-        np.exp(kappa, out=kappa)
+        self.widths_ = floored(widths)
+        kappa = np.exp(self._exponent(self.neighbors_.distances(X), self.widths_, self.widths_))
         check_bandwidth(kappa)
         return kappa
 
     def rows(self, X: Matrix) -> tuple[Array, Array]:
-        return _from_log(self._exponent(X))
+        widths = self.neighbors_.of(X, self.n_neighbors)[0].max(axis=1)
+        widths = np.maximum(widths, self.widths_.min())
+        return _from_log(self._exponent(self.neighbors_.distances(X), widths, self.widths_))
+
+    def border(self, X: Matrix) -> Border:
+        return stacked([self.join(X[i : i + 1]) for i in range(X.shape[0])])
+
+    def join(self, X: Matrix) -> Border:
+        """With points that join, the widths of those around them shrink."""
+        near, among = self.neighbors_, self.neighbors_.among(X)
+        reach = near.within(X, self.nearest_[:, -1])
+        own = near.of(X, self.n_neighbors)[0]
+        nearest = np.vstack(joined_nearest(self.nearest_, reach, own, among))
+        widths, own = np.split(floored(nearest[:, -1]), [near.n])
+        fewer = np.flatnonzero(widths < self.widths_)
+        D = near.distances(near.X[fewer]) if len(fewer) else np.empty((0, near.n))
+        now = np.exp(self._exponent(D, widths[fewer], widths))
+        was = np.exp(self._exponent(D, self.widths_[fewer], self.widths_))
+        return Border(
+            np.exp(self._exponent(near.distances(X), own, widths)),
+            np.exp(self._exponent(among, own, own)),
+            changes=[mirrored(fewer, now - was, near.n)],
+        )
 
     def cure(self) -> str:
         return f"Raise n_neighbors (in use: {self.n_neighbors})."
 
-    def _widths(self, X: Matrix) -> Array:
-        return self.neighbors_.of(X, self.n_neighbors)[0].max(axis=1)
-
-    def _exponent(self, X: Matrix) -> Array:
-        D = -(self.neighbors_.distances(X) ** 2)
-        D /= self.widths_
-        D /= np.maximum(self._widths(X), self.floor_)[:, None]
-        return D
+    @staticmethod
+    def _exponent(D: Array, widths: Array, others: Array) -> Array:
+        return np.asarray(-(D**2) / others / widths[:, None])
 
 
 class PrecomputedAffinity(Affinity):
@@ -161,7 +198,7 @@ class PrecomputedAffinity(Affinity):
     def rows(self, X: Matrix) -> tuple[Matrix, Array]:
         return _checked(X), np.zeros(X.shape[0])
 
-    def own(self, X: Matrix) -> None:
+    def border(self, X: Matrix) -> None:
         return None
 
     def cure(self) -> str:
@@ -191,9 +228,18 @@ class CallableAffinity(Affinity):
             )
         return _checked(kappa), np.zeros(X.shape[0])
 
-    def own(self, X: Matrix) -> Array:
+    def border(self, X: Matrix) -> Border:
         rows = (X[i : i + 1] for i in range(X.shape[0]))
-        return np.array([dense(self.function(row, row))[0, 0] for row in rows])
+        own = np.array([dense(self.function(row, row))[0, 0] for row in rows])
+        return Border(self.rows(X)[0], own)
+
+    def join(self, X: Matrix) -> Border:
+        return Border(self.rows(X)[0], dense(_checked(self.function(X, X))))
+
+    def grow(self, X: Matrix) -> Border:
+        border = self.join(X)
+        self.X_ = stack(self.X_, X)
+        return border
 
 
 def choose_gamma(gamma: float | str | None, X: Matrix, n_neighbors: int) -> float:
@@ -216,6 +262,18 @@ def unscaled(kappa: Matrix, log_scale: Array) -> Matrix:
         kappa *= scale[:, None]
         return kappa
     return sp.csr_array(sp.diags_array(scale) @ kappa)
+
+
+def floored(widths: Array) -> Array:
+    """Widths, at least the smallest positive one."""
+    return np.maximum(widths, widths[widths > 0].min())
+
+
+def stacked(borders: list[Border]) -> Border:
+    """What points add each alone, from what each one adds."""
+    row = stack(*(border.row for border in borders))
+    own = np.array([border.own[0, 0] for border in borders])
+    return Border(row, own, changes=[change for border in borders for change in border.changes])
 
 
 def _from_log(exponent: Array) -> tuple[Array, Array]:

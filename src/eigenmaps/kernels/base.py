@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Self, TypeVar
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from ..gram import Array, Border, Gram, Matrix, Rows
+
+
+Part = TypeVar("Part")
 
 
 class Kernel(BaseEstimator, ABC):
@@ -38,8 +42,29 @@ class Kernel(BaseEstimator, ABC):
         """Whether rows as they are give a new point what a fit with it would have given."""
         return False
 
+    def fixed(self) -> Self:
+        """An unfitted copy with what the data chose, such as a bandwidth, as its parameters."""
+        return clone(self)
+
+    @property
+    def reacts(self) -> bool:
+        """Whether a point that joins changes κ between others."""
+        return False
+
     def border(self, X: Matrix) -> Border | None:
-        """What new points would add to κ, where the kernel knows it (``extension="refit"``)."""
+        """What each new point, alone, would add to κ, where the kernel knows it
+        (``extension="refit"``)."""
+        return None
+
+    def join(self, X: Matrix) -> Border | None:
+        """What new points, all together, would add to κ, where the kernel knows it."""
+        return None
+
+    def grow(self, X: Matrix) -> Border | Gram | None:
+        """Take new points in (``partial_fit``): what they add to κ, or the new Gram matrix.
+
+        None: the kernel is to be fitted anew on all points.
+        """
         return None
 
     @abstractmethod
@@ -53,3 +78,10 @@ class Kernel(BaseEstimator, ABC):
     def ell(self, values: Array) -> Array:
         """What a row's product is divided by, given the Gram matrix's eigenvalues."""
         return values
+
+
+def twin(part: Part) -> Part:
+    """A shallow copy, with what is kept only while in memory."""
+    other = object.__new__(type(part))
+    other.__dict__.update(vars(part))
+    return other

@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..gram import Array, Matrix
-from ..neighbors import TIES, Neighbors, cure_by_neighbors, union
-from .affinity import Affinity, choose_gamma, unscaled
+from ..gram import Array, Border, Matrix
+from ..neighbors import (
+    TIES,
+    Neighbors,
+    cure_by_neighbors,
+    joined_nearest,
+    mirrored,
+    union,
+)
+from .affinity import Affinity, choose_gamma, floored, stacked
 
 
 class NeighborGraph(Affinity):
@@ -63,6 +70,10 @@ class NeighborGraph(Affinity):
         return self.metric != "precomputed"
 
     @property
+    def reacts(self) -> bool:
+        return True
+
+    @property
     def peaked(self) -> bool:
         return self.edge == "soft" or self.weights == "heat"
 
@@ -81,30 +92,97 @@ class NeighborGraph(Affinity):
             self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs
         ).fit(X)
         near, radii = self.neighbors_.ball(X, self.n_neighbors)
-        positive = radii[radii > 0]
-        if len(positive) == 0:
+        if not radii.any():
             raise ValueError(
                 f"Every training point has {self.n_neighbors - 1} or more exact copies, so that "
                 "the graph joins copies only. Remove duplicates or raise n_neighbors."
             )
-        self.floor_ = float(positive.min())
-        self.radii_ = np.maximum(radii, self.floor_)
-        if (radii == 0).any():
-            near = union(near, self.neighbors_.within(X, np.where(radii > 0, -1, self.radii_)))
+        self.radii_ = floored(radii)
         if self.weights == "heat":
-            sigma = float(np.median(positive))
+            sigma = float(np.median(radii[radii > 0]))
             self.gamma_ = 0.5 / sigma**2 if self.gamma is None else choose_gamma(self.gamma, X, 1)
-        graph = union(near, sp.csr_array(near.T))
-        return sp.csr_array(unscaled(*self._weights(graph, self.radii_)))
+        self._known: tuple[sp.csr_array, Array] | None = None
+        graph = self._graph(near, radii)
+        return self._kappa(graph, self.radii_, self.radii_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_known": None}
 
     def rows(self, X: Matrix) -> tuple[sp.csr_array, Array]:
         near, radii = self.neighbors_.ball(X, self.n_neighbors)
         near = union(near, self.neighbors_.within(X, self.radii_))
-        return self._weights(near, np.maximum(radii, self.floor_))
+        return self._weights(near, np.maximum(radii, self.radii_.min()), self.radii_)
+
+    def border(self, X: Matrix) -> Border:
+        near, reach, own = self._around(X)
+        alone = np.zeros((1, 1))
+        rows = range(X.shape[0])
+        return stacked([self._joined(near[[i]], reach[[i]], own[[i]], alone) for i in rows])
+
+    def join(self, X: Matrix) -> Border:
+        return self._joined(*self._around(X), self.neighbors_.among(X))
+
+    def grow(self, X: Matrix) -> Border:
+        around, among = self._around(X), self.neighbors_.among(X)
+        border = self._joined(*around, among)
+        near, reach, _ = around
+        nearest, radii = self._nearest_with(*around[1:], among)
+        row, column = np.nonzero(
+            among <= np.maximum(radii[-len(among) :], radii[-len(among) :, None])
+        )
+        links = sp.csr_array((among[row, column], (row, column)), among.shape)
+        new = union(near, reach)
+        edges = sp.csr_array(sp.block_array([[self._edges[0], new.T], [new, links]]))
+        self.radii_, self._known = radii, (edges, nearest)
+        self.neighbors_ = self.neighbors_.with_more(X)
+        return border
+
+    def _around(self, X: Matrix) -> tuple[sp.csr_array, sp.csr_array, Array]:
+        """Edges to the k nearest, edges to whoever has x in reach, and the k nearest distances."""
+        own = self.neighbors_.of(X, self.n_neighbors)[0]
+        near, _ = self.neighbors_.ball(X, self.n_neighbors)
+        return near, self.neighbors_.within(X, self.radii_), own
+
+    def _nearest_with(self, reach: sp.csr_array, own: Array, among: Array) -> tuple[Array, Array]:
+        """The k nearest distances, and the radii, of old and new points once new ones have joined.
+
+        A point that joins counts itself, and takes the place of the k-th nearest of each point
+        that it comes nearer to.
+        """
+        nearest = np.vstack(joined_nearest(self._edges[1], reach, own, among))
+        return nearest, floored(nearest[:, -1])
+
+    def _joined(self, near: sp.csr_array, reach: sp.csr_array, own: Array, among: Array) -> Border:
+        """With points that join, radii shrink: edges grow lighter, or end."""
+        n = self.neighbors_.n
+        radii, R = np.split(self._nearest_with(reach, own, among)[1], [n])
+        shrunk = np.flatnonzero(radii < self.radii_)
+        edges = sp.csr_array(self._edges[0][shrunk])
+        change = self._kappa(edges, radii[shrunk], radii)
+        change -= self._kappa(edges, self.radii_[shrunk], self.radii_)
+        between = np.exp(self._log_weight(among, np.maximum(R, R[:, None])))
+        row = self._kappa(union(near, reach), R, radii)
+        return Border(row, between, changes=[mirrored(shrunk, change, n)])
 
     def cure(self) -> str:
         soft = self.edge == "soft"
         return cure_by_neighbors(self.neighbors_, self.n_neighbors - 1, own=1, open_ball=soft)
+
+    @property
+    def _edges(self) -> tuple[sp.csr_array, Array]:
+        """The edges' lengths, and each point's k nearest distances; found when first needed."""
+        if self._known is None:
+            X, k = self.neighbors_.X, self.n_neighbors
+            near, radii = self.neighbors_.ball(X, k)
+            nearest = np.sort(self.neighbors_.of(X, k)[0], axis=1)
+            self._known = self._graph(near, radii), nearest
+        return self._known
+
+    def _graph(self, near: sp.csr_array, radii: Array) -> sp.csr_array:
+        if (radii == 0).any():
+            X, reach = self.neighbors_.X, np.where(radii > 0, -1, self.radii_)
+            near = union(near, self.neighbors_.within(X, reach))
+        return union(near, sp.csr_array(near.T))
 
     def _log_weight(self, d: Array, R: Array) -> Array:
         """``log κ`` of an edge of length d whose longer radius is R."""
@@ -116,14 +194,27 @@ class NeighborGraph(Affinity):
         with np.errstate(divide="ignore"):
             return np.asarray(log_weight + np.log(inside))
 
-    def _weights(self, graph: sp.csr_array, radii: Array) -> tuple[sp.csr_array, Array]:
-        """κ along the edges of a graph, from points of some radii to training points."""
+    def _weights(
+        self, graph: sp.csr_array, radii: Array, others: Array
+    ) -> tuple[sp.csr_array, Array]:
+        """κ along the edges of a graph, from points of some radii to others, as rows and scale."""
         counts = np.diff(graph.indptr)
-        R = np.maximum(np.repeat(radii, counts), self.radii_[graph.indices])
-        log_weight = self._log_weight(graph.data, R)
+        log_weight = self._along(graph, radii, others)
         log_scale = np.maximum.reduceat(log_weight, graph.indptr[:-1])
         log_scale[np.isneginf(log_scale)] = 0
-        weight = np.exp(log_weight - np.repeat(log_scale, counts))
-        kappa = sp.csr_array((weight, graph.indices, graph.indptr), graph.shape)
-        kappa.eliminate_zeros()
-        return kappa, log_scale
+        return _graph_like(graph, np.exp(log_weight - np.repeat(log_scale, counts))), log_scale
+
+    def _kappa(self, graph: sp.csr_array, radii: Array, others: Array) -> sp.csr_array:
+        """κ along the edges."""
+        return _graph_like(graph, np.exp(self._along(graph, radii, others)))
+
+    def _along(self, graph: sp.csr_array, radii: Array, others: Array) -> Array:
+        R = np.maximum(np.repeat(radii, np.diff(graph.indptr)), others[graph.indices])
+        return self._log_weight(graph.data, R)
+
+
+def _graph_like(graph: sp.csr_array, weight: Array) -> sp.csr_array:
+    """The edges of a graph with these weights, but for those of weight 0."""
+    kappa = sp.csr_array((weight, graph.indices, graph.indptr), graph.shape, copy=True)
+    kappa.eliminate_zeros()
+    return kappa

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
-from .._compute.minplus import min_plus
+from .._compute.minplus import min_plus, shorten
 from ..gram import Array, Border, Gram, Matrix, Rows, dense
 from ..neighbors import (
     TIES,
@@ -18,6 +18,7 @@ from ..neighbors import (
     components,
     cure_by_neighbors,
     directed_graph,
+    joined_nearest,
     union,
     warn_disconnected,
 )
@@ -80,6 +81,7 @@ class Isomap(Kernel):
         self.neighbors_ = Neighbors(
             self.metric, self.p, self.metric_params, self.neighbors_algorithm, self.n_jobs
         ).fit(X)
+        self._nearest: Array | None = None
         graph = self._graph(X)
         labels = components(graph)
         if labels.any():
@@ -94,11 +96,55 @@ class Isomap(Kernel):
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_nearest": None}
+
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(-0.5 * self.geodesic_distances(X) ** 2))
 
     def border(self, X: Matrix) -> Border:
-        return self.centring_.border(-0.5 * self.geodesic_distances(X) ** 2, 0.0)
+        return self.centring_.border(-0.5 * self.geodesic_distances(X) ** 2, np.zeros(X.shape[0]))
+
+    def join(self, X: Matrix) -> Border:
+        return self.centring_.border(
+            -0.5 * self.geodesic_distances(X) ** 2, -0.5 * self.geodesics_between(X) ** 2
+        )
+
+    def grow(self, X: Matrix) -> Gram:
+        """New points join the graph by their edges, and shorten ways between others. No edge ends,
+        though a new point may push another from the k nearest."""
+        rows, own = self.geodesic_distances(X), floyd_warshall(self.geodesics_between(X))
+        rows = np.array([(step[:, None] + rows).min(axis=0) for step in own])
+        self.geodesics_ = np.block([[self.geodesics_, rows.T], [rows, own]])
+        shorten(self.geodesics_, np.hstack([rows, own]))
+        self.radii_ = self._radii_with(X)
+        self.neighbors_ = self.neighbors_.with_more(X)
+        kappa = -0.5 * self.geodesics_**2
+        self.centring_ = Centring.fit(kappa)
+        return Gram(self.centring_.gram(kappa))
+
+    def _radii_with(self, X: Matrix) -> Array:
+        """The radii of old and new points once the new ones have joined."""
+        if self.n_neighbors is None:
+            return np.full(self.neighbors_.n + X.shape[0], self.radius)
+        near, k = self.neighbors_, self.n_neighbors
+        if self._nearest is None:
+            self._nearest = np.sort(near.of_training(k)[0], axis=1)
+        among = near.among(X)
+        np.fill_diagonal(among, np.inf)  # here a point is not its own neighbour
+        own, reach = near.of(X, k)[0], near.within(X, self.radii_)
+        self._nearest = np.vstack(joined_nearest(self._nearest, reach, own, among))
+        return np.asarray(self._nearest[:, -1])
+
+    def geodesics_between(self, X: Matrix) -> Array:
+        """``𝒟(x, x')`` between new points: ``‖x − x'‖`` where they are neighbours, or through D."""
+        near = self._neighbors_of(X)
+        into = np.ascontiguousarray(self.geodesic_distances(X).T)
+        through = np.asarray(min_plus(near.indptr, near.indices, near.data, into))
+        reach = self.radius or self.neighbors_.of(X, self.n_neighbors or 1)[0].max(axis=1)
+        among = self.neighbors_.among(X)
+        D = np.where(among <= reach, np.minimum(among, through), through)
+        return np.minimum(D, D.T)
 
     def geodesic_distances(self, X: Matrix) -> Array:
         """``𝒟(x, x_i)`` from each row of X to every training point."""

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..blocks import row_blocks
-from ..gram import Array, Border, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rows, stack
 from ..neighbors import Neighbors
 from ..normalization import Centring
 from ..selection import check_bandwidth
@@ -85,6 +85,19 @@ class KernelPCA(Kernel):
         blocks = row_blocks(X.shape[0], 1, FEW)
         own = np.concatenate([np.diag(self._kappa(X[b], X[b])) for b in blocks])
         return self.centring_.border(self._kappa(X), own)
+
+    def join(self, X: Matrix) -> Border | None:
+        if self.kernel == "precomputed":
+            return None
+        return self.centring_.border(self._kappa(X), self._kappa(X, X))
+
+    def grow(self, X: Matrix) -> Border:
+        rows, own = self._kappa(X), self._kappa(X, X)
+        before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
+        self.X_ = stack(self.X_, X)
+        if self.neighbors_ is not None:
+            self.neighbors_ = self.neighbors_.with_more(X)
+        return before.border(rows, own)
 
     def _kappa(self, X: Matrix, towards: Matrix | None = None) -> Array:
         """κ between rows of X and the training points, or other points."""

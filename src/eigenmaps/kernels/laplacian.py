@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from ..gram import Array, Border, Gram, Index, Matrix, Rows
 from ..neighbors import components, warn_disconnected
 from ..normalization import SELF, Degrees
 from .affinity import Affinity
-from .base import Kernel
+from .base import Kernel, twin
 from .graph import NeighborGraph
 
 ALONE = 1e-14  # a degree so small, beside the largest, leaves no digit of an eigenvector
@@ -113,14 +114,44 @@ class Laplacian(Kernel):
         lost = np.flatnonzero(np.isnan(rows.degree))
         return self._without_support(X, rows, lost) if len(lost) else rows
 
+    def fixed(self) -> Self:
+        return clone(self).set_params(affinity=self.affinity_.fixed())
+
+    @property
+    def reacts(self) -> bool:
+        return self._affinity.reacts
+
     def border(self, X: Matrix) -> Border | None:
-        border = self.affinity_.join(X)
+        return self._with_degrees(self.affinity_.border(X))
+
+    def join(self, X: Matrix) -> Border | None:
+        return self._with_degrees(self.affinity_.join(X))
+
+    def grow(self, X: Matrix) -> Border | None:
+        self.affinity_ = twin(self.affinity_)
+        grown = self.affinity_.grow(X)
+        border = self._with_degrees(grown)
+        if border is None or grown is None:
+            return None
+        before = self.degrees_
+        self.degrees_ = before._replace(
+            degree=border.degrees(before.degree),
+            diagonal=np.concatenate([before.diagonal, np.diag(grown.own)]),
+        )
+        return border
+
+    def _with_degrees(self, border: Border | None) -> Border | None:
         if border is None:
             return None
-        own, degree = border.own, np.asarray(border.row.sum(axis=1)).ravel()
+        own = border.own.copy()
+        itself = np.diag(own).copy() if own.ndim == 2 else own.copy()
         if self.self_similarity == "dropped":
-            own = np.zeros_like(own)
-        return border._replace(own=own, degree=degree + own * (self.self_similarity == "kept"))
+            own = own - np.diag(itself) if own.ndim == 2 else np.zeros_like(own)
+        degree = np.asarray(border.row.sum(axis=1)).ravel()
+        degree += border.own.sum(axis=1) if own.ndim == 2 else itself
+        if self.self_similarity != "kept":
+            degree -= itself
+        return border._replace(own=own, degree=degree)
 
     def _without_support(self, X: Matrix, rows: Rows, lost: Index) -> Rows:
         what = (

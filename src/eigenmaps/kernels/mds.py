@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..gram import Array, Border, Gram, Matrix, Rows
 from ..neighbors import Neighbors
 from ..normalization import Centring
@@ -43,7 +45,16 @@ class MDS(Kernel):
         return Rows(self.centring_.rows(self._kappa(X)))
 
     def border(self, X: Matrix) -> Border:
-        return self.centring_.border(self._kappa(X), 0.0)
+        return self.centring_.border(self._kappa(X), np.zeros(X.shape[0]))
+
+    def join(self, X: Matrix) -> Border:
+        return self.centring_.border(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
+
+    def grow(self, X: Matrix) -> Border:
+        rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2
+        before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
+        self.neighbors_ = self.neighbors_.with_more(X)
+        return before.border(rows, own)
 
     def _kappa(self, X: Matrix) -> Array:
         D = self.neighbors_.distances(X)
