@@ -117,7 +117,8 @@ class Growth(NamedTuple):
             kappa = sum(border.changes, self.kappa)
             blocks = [[kappa, border.row.T], [border.row, sp.csr_array(own)]]
             assert self.degree is not None
-            return sp.csr_array(sp.block_array(blocks)), border.degrees(self.degree), np.zeros(n)
+            degree = border.degrees(self.degree)
+            return sp.csr_array(sp.block_array(blocks)), degree, np.zeros(len(degree))
         row = border.row + self.offset
         kappa = _with_room(self.kappa, n + len(own))
         kappa[n:, :n], kappa[:n, n:], kappa[n:, n:] = row, row.T, own
