@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, clone
 
 from ..gram import Array, Border, Gram, Matrix, Rows
 
-
 Part = TypeVar("Part")
 
 
