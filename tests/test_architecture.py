@@ -17,6 +17,7 @@ FLOORS = [
     {"gram"},
     {"blocks", "scaling"},
     {"neighbors", "normalization", "solvers", "ritz"},
+    {"graphs"},
     {"eigen", "barycenter", "selection", "assignment", "inverse"},
     {"kernels", "extensions"},
     {"validation", "growth"},

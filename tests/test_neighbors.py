@@ -8,14 +8,14 @@ from scipy.spatial.distance import cdist
 
 from eigenmaps import Isomap, LaplacianEigenmaps
 from eigenmaps._compute.minplus import min_plus, min_plus_plain
-from eigenmaps.neighbors import (
-    Neighbors,
+from eigenmaps.graphs import (
     bridges,
     components,
     connecting_k,
     directed_graph,
     union,
 )
+from eigenmaps.neighbors import Neighbors
 
 rng = np.random.default_rng(0)
 X, Q = rng.standard_normal((120, 20)) + 1e4, rng.standard_normal((30, 20)) + 1e4

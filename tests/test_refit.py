@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, eigh
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.metrics.pairwise import rbf_kernel
@@ -63,35 +63,120 @@ def test_more_pairs_come_closer():
 @pytest.mark.parametrize("affinity", [kernels.NeighborGraph(12), kernels.Gaussian(0.05)])
 @pytest.mark.parametrize("own", ["kept", "off-degree", "dropped"])
 def test_it_is_rayleigh_ritz_on_the_span_it_claims(affinity, own):
-    """The small problem, written out from the joined matrices of κ and S and a dense basis."""
+    """The small problem, from κ and S of a fit with x, and a basis written out."""
     X, x = ROLL[:240], ROLL[240:241]
     model = em.LaplacianEigenmaps(affinity=affinity, self_similarity=own).fit(X)
-    way = extensions.Refit(10)
-    found = model.with_extension(way).transform(x)[0]
+    found = model.with_extension(extensions.Refit(10)).transform(x)[0]
 
-    gram = model.kernel_.fit(X)
-    S = gram.degree
-    kappa = np.sqrt(np.outer(S, S)) * gram.toarray()
-    values, V = np.linalg.eigh(gram.toarray())
-    Phi = (V / np.sqrt(S)[:, None])[:, ::-1][:, :13]
-    lam = values[::-1][:13]
-    row, corner, degree = (np.asarray(part.toarray() if hasattr(part, "toarray") else part)
-                           for part in model.kernel_.border(x))  # fmt: skip
-    row = row[0]
-    joined = np.block([[kappa, row[:, None]], [row[None], corner[:, None]]])
-    degrees = np.append(S + row, degree)
-    r = row / S - Phi @ (Phi.T @ row)
-    basis = np.zeros((241, 15))
-    basis[:240, :13], basis[:240, 13], basis[240, 14] = Phi, r / np.sqrt(S @ r**2), 1
-    A, B = basis.T @ joined @ basis, basis.T @ (degrees[:, None] * basis)
-    if not hasattr(gram.matrix, "indptr"):
-        A[13, 13] = 0  # of a dense kernel the tail is left out
-    U = eigh(A, B)[1]
-    U = U[:, ::-1][:, 1:3]
-    left, _, right = np.linalg.svd(U[1:3].T)
-    signs = np.sign((model.embedding_ * Phi[:, 1:3]).sum(axis=0))
-    assert_allclose(found, (U[14] @ left @ right) * signs, atol=1e-8 * abs(found).max())
-    assert lam[0] == pytest.approx(values[-1])
+    def kappa_of(points):
+        gram = model.kernel_.fixed().fit(points)
+        return gram.degree, np.sqrt(np.outer(gram.degree, gram.degree)) * gram.toarray()
+
+    S, kappa = kappa_of(X)
+    V = np.linalg.eigh(kappa / np.sqrt(np.outer(S, S)))[1][:, ::-1][:, :13]
+    Phi = V / np.sqrt(S)[:, None]
+    joined_S, joined = kappa_of(np.vstack([X, x]))
+    row = joined[-1, :-1]
+    if isinstance(affinity, kernels.Gaussian):
+        part = (row / S - Phi @ (Phi.T @ row))[:, None]
+        part /= np.sqrt(S @ part**2)
+    else:
+        touched = (joined[:-1, :-1] != kappa).any(axis=1) & (joined_S[:-1] != S) | (row > 0)
+        part = np.eye(240)[:, touched]
+        assert 12 <= touched.sum() < 60
+    basis = block_diag(np.hstack([Phi, part]), 1)
+    A, B = basis.T @ joined @ basis, basis.T @ (joined_S[:, None] * basis)
+    if isinstance(affinity, kernels.Gaussian):  # the tail is left out, and the frame is Φ's
+        A[13, 13] = basis[:, 13] = 0
+    U = basis @ eigh(A, B)[1][:, ::-1][:, 1:3]
+    expected = metrics.align(U, model.embedding_)[-1]
+    assert_allclose(found, expected, rtol=0, atol=1e-8 * abs(expected).max())
+
+
+def graphs():
+    return {
+        "graph": em.LaplacianEigenmaps(affinity=kernels.NeighborGraph(10)),
+        "graph, heat": em.LaplacianEigenmaps(affinity=kernels.NeighborGraph(10, "heat")),
+        "graph, hard": em.LaplacianEigenmaps(affinity=kernels.NeighborGraph(10, edge="hard")),
+        "graph clustering": em.SpectralClustering(3, n_neighbors=10, random_state=0),
+        "self-tuning": em.LaplacianEigenmaps(affinity=kernels.SelfTuning(10)),
+    }
+
+
+def fixed(model):
+    """The same with the bandwidth that the data chose."""
+    return em.Eigenmap(model.kernel_.fixed(), model.embedding_.shape[1]).fit(model._model.X)
+
+
+@pytest.mark.parametrize("name", graphs())
+@pytest.mark.parametrize("data", DATA)
+def test_where_a_point_moves_edges_around_it(data, name):
+    points, _ = DATA[data]
+    X, Q = points[:240], points[240:]
+    model = fixed(graphs()[name].fit(X))
+    nystrom, refit, refined = errors(model, X, Q, "nystrom", "refit", extensions.Refit(refine=3))
+    assert refit <= 0.3 * nystrom
+    assert refined <= 0.1 * nystrom
+    assert refined <= refit
+
+
+@pytest.mark.parametrize("name", [*methods(1), *graphs(), "isomap"])
+def test_steps_converge_to_the_joined_problem_within_the_bound(name):
+    """Against a dense solve: the sine of the angle to its leading vectors, and the coordinates.
+
+    24 points at three numbers of steps for each of 16 methods: 1152 pairs.
+    """
+    points, gamma = DATA["roll"]
+    X, Q = points[:120], points[120:144]
+    known = {**methods(gamma), **graphs(), "isomap": em.Isomap(n_neighbors=8)}
+    model = known[name].fit(X)
+    sines = []
+    for refine in (0, 1, 4):
+        way = extensions.Refit(8, refine=refine, bounded=True)
+        extended = model.with_extension(way)
+        extended.transform(Q)
+        fitted, bounds = extended.extension_, extended.extension_.bound_
+        for x, bound in zip(Q, bounds, strict=True):
+            joined = fitted.joined(x[None])
+            M = joined.dot(np.eye(121)) / joined.root / joined.root.T
+            wanted = slice(fitted.drop_, fitted.drop_ + model.embedding_.shape[1])
+            V = np.linalg.eigh((M + M.T) / 2)[1][:, ::-1][:, wanted]
+            Z = (fitted.found(joined).U * joined.root)[:, wanted]
+            sines.append(np.linalg.norm(Z - V @ (V.T @ Z), 2))
+            assert sines[-1] <= bound
+        assert len(bounds) == 24
+    first, second, last = np.reshape(sines, (3, 24)).max(axis=1)
+    assert last < max(0.2 * second, 1e-10)
+    assert second < max(0.9 * first, 1e-10)
+    if name != "self-tuning":  # whose every change reaches all points: the bound is a norm there
+        assert np.median(bounds) < 0.1  # of four steps: it says something
+
+
+def test_the_bound_is_one_where_nothing_is_asked():
+    model = em.ClassicalMDS(extension="refit").fit(ROLL[:100])
+    model.transform(ROLL[100:107])
+    assert_allclose(model.extension_.bound_, np.ones(7), rtol=0)
+
+
+@pytest.mark.parametrize("name", ["mds", "kernel pca", "laplacian", "graph", "self-tuning"])
+def test_rows_that_join_together(name):
+    """Their mutual similarities count: nearer to a fit with all of them than one by one."""
+    X, Q = ROLL[:240], ROLL[240:]
+    model = fixed({**methods(0.05), **graphs()}[name].fit(X))
+    joined = clone(model).fit(ROLL)
+    true = metrics.align(joined.embedding_, model.embedding_)[240:]
+    alone, together = (
+        metrics.relative_difference(model.with_extension(way).transform(Q), true)
+        for way in ("refit", extensions.Refit(refine=2, jointly=True))
+    )
+    assert together < 0.1 * alone
+
+
+def test_joint_answers_need_data():
+    D = np.sqrt(((ROLL[:60, None] - ROLL[None, :60]) ** 2).sum(axis=2))
+    way = extensions.Refit(jointly=True)
+    with pytest.raises(ValueError, match="jointly=True needs the data itself: .* distances"):
+        em.ClassicalMDS(metric="precomputed", extension=way).fit(D)
 
 
 def test_in_lle_the_row_is_the_refit():

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from sklearn.base import ClusterMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import kernels
 from .assignment import assignment
-from .eigenmap import SpectralEmbedder
+from .eigenmap import SpectralEmbedder, grows
 from .estimators import Seed
 from .extensions import Extension
 from .gram import Index
@@ -107,6 +108,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         self.labels_ = self.assignment_(self._model.embedding)
         return self
 
+    @available_if(grows)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in; clusters keep their centres and numbers."""
         if not hasattr(self, "assignment_"):

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import validation
@@ -27,6 +28,17 @@ from .kernels.base import Kernel, twin
 from .scaling import Scaling
 
 USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
+
+
+def grows(estimator: SpectralEmbedder) -> bool:
+    """Whether partial_fit makes sense: scikit-learn's way to say that a method is not there."""
+    takes = estimator._kernel().takes
+    if takes != "vectors":
+        raise AttributeError(
+            f"partial_fit needs data, but here X is precomputed {takes}: rows of these do not tell "
+            "how new points lie to one another. Fit anew on the larger matrix."
+        )
+    return True
 
 
 class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -74,6 +86,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         model = Model(X, embedding, phi, ell, kernel, scaling)
         return self._take(kernel, model, pairs, extension)
 
+    @available_if(grows)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in, as training points, without solving anything from the start.
 
@@ -96,12 +109,6 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if not hasattr(self, "_model"):
             return self.fit(X)
         start, old = time.perf_counter(), self._model
-        if self.kernel_.takes != "vectors":
-            raise ValueError(
-                f"partial_fit needs data; this model was fitted on precomputed "
-                f"{self.kernel_.takes}, and a row of these does not tell how new points lie to one "
-                "another. Fit anew on the larger matrix."
-            )
         rows, _ = validation.queries(self, X, self.kernel_, len(old.embedding))
         kernel = twin(self.kernel_)
         growth = (self._growth or Growth.of(old, kernel)).grown(kernel, validation.as_float64(rows))
@@ -111,7 +118,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         turn, _ = orthogonal_procrustes(embedding[: len(old.embedding)], old.embedding)
         scaling = scaling._replace(turn=turn)
         root = 1.0 if growth.degree is None else np.sqrt(growth.degree)[:, None]
-        solve = Solve("ritz", growth.residuals, 2, time.perf_counter() - start, [])
+        solve = Solve("ritz", growth.residuals, 1, time.perf_counter() - start, [])
         pairs = Eigenpairs(growth.ell, growth.phi * root, solve)
         extension = clone(by_name(self.extension))
         self._growth = growth

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Matrix: TypeAlias = "Array | sp.csr_array"
+EPS = float(np.finfo(np.float64).eps)
 
 
 def dense(X: Matrix) -> Array:
@@ -58,6 +59,17 @@ class Gram(NamedTuple):
         part = self.matrix if self.factor is None else self.factor
         assert part is not None
         return int(part.shape[0])
+
+    @property
+    def constant(self) -> bool:
+        """Whether what is left out is the constant eigenfunction, ``κ 1 = S 1``.
+
+        Where a graph falls apart it is one of several of its eigenvalue, and must be told by this.
+        """
+        if self.drop != 1 or self.degree is None or self.known is None:
+            return False
+        phi = self.known[:, 0] / np.sqrt(self.degree)
+        return bool(np.ptp(phi) <= 1e-8 * np.abs(phi).max())
 
     def dot(self, V: Array) -> Array:
         """``M V``."""

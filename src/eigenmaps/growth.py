@@ -1,8 +1,13 @@
 """A model that takes new points in (``partial_fit``): nothing is solved from the start.
 
-κ and its leading pairs are kept. New points add rows to κ. The old eigenvectors, prolonged to the
-new points by Nyström's formula, and what they leave of the grown problem, span the space in which
-the new ones are sought (:mod:`eigenmaps.ritz`).
+κ' on all points is κ with new rows, ``κ' φ = S' φ ℓ``. The old eigenvectors Φ and their
+prolongation F to the new points by Nyström's formula,
+
+    F = κ(x, D) Φ / ℓ,        span{ 1, [Φ; 0], [0; F] },
+
+are the space in which the new ones are sought first (:func:`eigenmaps.ritz.pencil`); what these
+leave, ``κ'φ/S' − φℓ``, enlarges it once. Products κΦ are kept, so that a batch of new points costs
+one product of κ' with a block of vectors.
 """
 
 from __future__ import annotations
@@ -12,36 +17,44 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from .eigen import eigenpairs
 from .extensions.base import Model
-from .gram import Array, Border, Gram, Matrix, stack
+from .gram import EPS, Array, Border, Gram, Matrix, stack
 from .kernels.base import Kernel
-from .ritz import Whole, ritz
+from .ritz import pencil
 
-SPARE = 16  # pairs kept beside those of the embedding
-STEPS = 1  # enlargements of the space for each batch
+SPARE = 8  # pairs kept beside those of the embedding
 ALONE = 1e-6  # less similar to all others than this part of itself, a point is a component
 ROOM = 1.5  # how much more than it needs a dense κ reserves
 
 
 class Growth(NamedTuple):
     """All points so far, κ between them, their degrees (None where a method centres), and the
-    leading pairs of ``κ φ = S φ ℓ``, the trivial ones first.
+    leading pairs of ``κ φ = S φ ℓ``. Of these the first ``drop`` are trivial; with ``deflated`` the
+    constant one is left out altogether.
 
     Where a method centres, κ is as it was centred when its points came: ``offset`` is what a row
     centred by all points so far lacks of that. (A term of one point alone is lost when both sides
     are centred anew, but it must be the same in rows and columns.)
+
+    Attributes
+    ----------
+    V, KV : (n, 1 + p) arrays
+        ``[1, Φ]`` and ``κ [1, Φ]``.
     """
 
     X: Matrix
     kappa: Matrix | None
     degree: Array | None
     values: Array
-    Phi: Array
+    V: Array
+    KV: Array
     offset: Array
     drop: int
     q: int
+    deflated: bool
     residuals: Array
 
     @classmethod
@@ -55,92 +68,130 @@ class Growth(NamedTuple):
     @classmethod
     def _solved(cls, X: Matrix, gram: Gram, q: int) -> Self:
         pairs = eigenpairs(gram, min(q + SPARE, gram.n - gram.drop))
-        V = pairs.vectors
-        if gram.drop:
+        V, drop = pairs.vectors, 0 if gram.constant else gram.drop
+        if drop:
             assert gram.known is not None
-            V = np.hstack([gram.known[:, : gram.drop], V])
+            V = np.hstack([gram.known[:, :drop], V])
         values = np.einsum("ij,ij->j", V, gram.dot(V))
         S = np.ones(gram.n) if gram.degree is None else gram.degree
-        Phi, offset = V / np.sqrt(S)[:, None], np.zeros(gram.n)
-        kappa = _unscaled(gram)
+        V = np.hstack([np.ones((gram.n, 1)), V / np.sqrt(S)[:, None]])
+        kappa, offset = _unscaled(gram), np.zeros(gram.n)
+        KV = V[:, :0] if kappa is None else kappa @ V
         residuals = pairs.solve.residuals
-        return cls(X, kappa, gram.degree, values, Phi, offset, gram.drop, q, residuals)
+        return cls(X, kappa, gram.degree, values, V, KV, offset, drop, q, gram.constant, residuals)
+
+    @property
+    def _wanted(self) -> slice:
+        return slice(self.drop, self.drop + self.q)
 
     @property
     def ell(self) -> Array:
-        return self.values[self.drop : self.drop + self.q]
+        return self.values[self._wanted]
 
     @property
     def phi(self) -> Array:
-        return self.Phi[:, self.drop : self.drop + self.q]
+        return self.V[:, 1:][:, self._wanted]
 
     def grown(self, kernel: Kernel, X: Matrix) -> Self:
         """The state with more points; ``kernel`` takes them in as well."""
         everything = stack(self.X, X)
-        self._check(kernel.join(X))
-        found = kernel.grow(X)
+        found = kernel.grow(X, everything)
         if found is None:
             found = kernel.fit(everything)
-        if isinstance(found, Gram):
-            if found.factor is not None:
-                return self._solved(everything, found, self.q)
-            kappa, degree, n = _unscaled(found), found.degree, self.X.shape[0]
-            assert kappa is not None
-            rows, offset = kappa[n:][:, :n], np.zeros(found.n)
+        if isinstance(found, Border):
+            _check(found)
+            grown = self._joined(found)
+            assert grown.kappa is not None
+            rows, own = grown.kappa[len(self.V) :][:, : len(self.V)], found.own
+            F = self._prolonged(found.row)
+            old = self.KV + sum(change @ self.V for change in found.changes)
+            products = np.block([[old, rows.T @ F], [rows @ self.V, own @ F]])
+        elif found.factor is not None:
+            return self._solved(everything, found, self.q)
         else:
-            kappa, degree, offset = self._joined(found)
-            rows = found.row
-        whole = Whole(kappa, degree)
-        size = np.abs(self.values).max() * np.finfo(float).eps * len(offset)
-        inverse = np.divide(1, self.values, out=np.zeros_like(self.values),
-                            where=np.abs(self.values) > size)  # fmt: skip
-        F = (rows @ self.Phi) * inverse
-        basis = np.zeros((len(offset), 2 * self.Phi.shape[1]))
-        basis[: len(self.Phi), : self.Phi.shape[1]] = self.Phi
-        basis[len(self.Phi) :, self.Phi.shape[1] :] = F
-        if degree is not None:
-            basis = np.hstack([np.ones((len(basis), 1)), basis])
-        p = self.Phi.shape[1]
-        pairs = ritz(whole, basis, p, STEPS)
-        wanted = slice(self.drop, self.drop + self.q)
-        residuals = np.linalg.norm(pairs.residual[:, wanted], axis=0) / np.abs(pairs.mu).max()
-        return self._replace(
-            X=everything, kappa=kappa, degree=degree, values=pairs.mu[:p], Phi=pairs.U[:, :p],
-            offset=offset, residuals=residuals,
-        )  # fmt: skip
+            kappa = _unscaled(found)
+            assert kappa is not None
+            grown = self._replace(kappa=kappa, degree=found.degree, offset=np.zeros(found.n))
+            F = self._prolonged(kappa[len(self.V) :][:, : len(self.V)])
+            products = kappa @ block_diag(self.V, F)
+        return grown._replace(X=everything)._improved(block_diag(self.V, F), products)
 
-    def _joined(self, border: Border) -> tuple[Matrix, Array | None, Array]:
-        """κ, degrees and offset of all points."""
+    def _prolonged(self, rows: Matrix) -> Array:
+        """``[1, F]``; F is 0 where ℓ is rounding noise."""
+        noise = np.abs(self.values).max() * EPS * len(self.V)
+        ell = np.where(np.abs(self.values) > noise, self.values, np.inf)
+        return np.hstack([np.ones((rows.shape[0], 1)), (rows @ self.V[:, 1:]) / ell])
+
+    def _improved(self, basis: Array, products: Array) -> Self:
+        """The leading pairs within a space whose products with κ are given, enlarged by what the
+        first ones leave."""
+        assert self.kappa is not None
+        p = len(self.values)
+        K1 = products[:, [0]] + products[:, [p + 1]]
+        if self.degree is None:
+            products = products - K1 * basis.mean(axis=0)
+            basis = basis - basis.mean(axis=0)
+        _, Phi, KPhi, left = self._within(basis, products)
+        basis, products = np.hstack([Phi, left]), np.hstack([KPhi, self.kappa @ left])
+        values, Phi, KPhi, left = self._within(basis, products)
+        size = np.abs(values).max()
+        S = 1.0 if self.degree is None else self.degree[:, None]
+        residuals = np.linalg.norm(np.sqrt(S) * left, axis=0)[self._wanted] / size
+        V, KV = np.hstack([np.ones_like(K1), Phi]), np.hstack([K1, KPhi])
+        return self._replace(values=values, V=V, KV=KV, residuals=residuals)
+
+    def _within(self, Z: Array, KZ: Array) -> tuple[Array, Array, Array, Array]:
+        """ℓ, Φ, κΦ of a space, and what they leave."""
+        centred = KZ - KZ.mean(axis=0) if self.degree is None else KZ
+        S = 1.0 if self.degree is None else self.degree[:, None]
+        A, B = Z.T @ centred, Z.T @ (S * Z)
+        if self.deflated:  # the constant pair, moved from the top to the bottom
+            b = np.sum(S * Z, axis=0)
+            A = A - np.outer(b, 2 / np.sum(S) * b)
+        values, W = pencil(A, B)
+        p = len(self.values)
+        values, W = values[:p], W[:, :p]
+        Phi = Z @ W
+        return values, Phi, KZ @ W, (centred @ W) / S - Phi * values
+
+    def _joined(self, border: Border) -> Self:
+        """The state with κ, degrees and offset of all points."""
         assert self.kappa is not None
         n, own = len(self.offset), border.own
+        degree = None if self.degree is None else border.degrees(self.degree)
+        offset = np.zeros(n + len(own))
         if sp.issparse(self.kappa):
             kappa = sum(border.changes, self.kappa)
             blocks = [[kappa, border.row.T], [border.row, sp.csr_array(own)]]
-            assert self.degree is not None
-            degree = border.degrees(self.degree)
-            return sp.csr_array(sp.block_array(blocks)), degree, np.zeros(len(degree))
+            return self._replace(
+                kappa=sp.csr_array(sp.block_array(blocks)), degree=degree, offset=offset
+            )
         row = border.row + self.offset
         kappa = _with_room(self.kappa, n + len(own))
         kappa[n:, :n], kappa[:n, n:], kappa[n:, n:] = row, row.T, own
-        if self.degree is not None:
-            return kappa, border.degrees(self.degree), np.zeros(n + len(own))
-        mean = np.concatenate([border.row.sum(axis=0), own.sum(axis=1)]) / len(kappa)
-        offset = np.concatenate([self.offset, np.zeros(len(own))]) + mean - mean.mean() / 2
-        return kappa, None, offset
+        for change in border.changes:
+            entries = change.tocoo()
+            kappa[entries.row, entries.col] += entries.data
+        if degree is None:
+            mean = np.concatenate([border.row.sum(axis=0), own.sum(axis=1)]) / len(kappa)
+            offset[:n] = self.offset
+            offset += mean - mean.mean() / 2
+        return self._replace(kappa=kappa, degree=degree, offset=offset)
 
-    def _check(self, border: Border | None) -> None:
-        """Refuse points that would be a component of their own."""
-        if border is None or border.degree is None:
-            return
-        total = np.asarray(border.row.sum(axis=1)).ravel()
-        lost = np.flatnonzero(total <= ALONE * np.diag(border.own))
-        if len(lost):
-            raise ValueError(
-                f"{len(lost)} of {len(total)} new points are similar to no training point (first "
-                f"at row {lost[0]}): taken in, they would be components of their own, which push "
-                "everything else out of the embedding. Leave them out, or fit anew with a wider "
-                "kernel."
-            )
+
+def _check(border: Border) -> None:
+    """Refuse points that would be a component of their own."""
+    if border.degree is None:
+        return
+    total = np.asarray(border.row.sum(axis=1)).ravel()
+    lost = np.flatnonzero(total <= ALONE * np.diag(border.own))
+    if len(lost):
+        raise ValueError(
+            f"{len(lost)} of {len(total)} new points are similar to no training point (first "
+            f"at row {lost[0]}): taken in, they would be components of their own, which push "
+            "everything else out of the embedding. Leave them out, or fit anew with a wider "
+            "kernel."
+        )
 
 
 def _unscaled(gram: Gram) -> Matrix | None:

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from .gram import Array
-from .neighbors import EPS, Neighbors
+from .gram import EPS, Array
+from .neighbors import Neighbors
 
 CENTRES = 500  # Gaussians at most
 JUDGES = 2000  # points at most by which width and ridge are chosen

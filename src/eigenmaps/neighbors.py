@@ -1,24 +1,21 @@
-"""Nearest neighbours of training points and of new points, and the graphs they form."""
+"""Nearest neighbours of training points and of new points."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
 from .blocks import row_blocks
-from .gram import Array, Index, Matrix, stack
+from .gram import Array, Index, Matrix
 
 EUCLIDEAN = ("euclidean", "l2")
-EPS = float(np.finfo(np.float64).eps)
 FAR = 1e4  # squared distance of the mean from the origin, in squared widths of the data
 LISTED = 20_000_000  # neighbours that may be listed at once
 TIES = 1e-10  # distances this close to a radius lie on it
@@ -29,6 +26,23 @@ def is_euclidean(metric: Any, p: float, metric_params: dict[str, Any] | None) ->
     if metric_params or not isinstance(metric, str):
         return False
     return metric in EUCLIDEAN or (metric == "minkowski" and p == 2)
+
+
+class Around(NamedTuple):
+    """What lies around some points, as sparse matrices of distances to the training points.
+
+    ``near`` are those not farther than the k-th nearest, ``reach`` those that are within the
+    training point's own radius; zero distances are stored entries. ``nearest`` are the k smallest
+    distances, sorted.
+    """
+
+    near: sp.csr_array
+    reach: sp.csr_array
+    nearest: Array
+
+    @property
+    def radii(self) -> Array:
+        return np.asarray(self.nearest[:, -1])
 
 
 class Neighbors:
@@ -69,10 +83,10 @@ class Neighbors:
         self._search: NearestNeighbors | None = None
         return self
 
-    def with_more(self, X: Matrix) -> Neighbors:
-        """The same among more training points."""
+    def of_others(self, X: Matrix) -> Neighbors:
+        """The same search among other training points."""
         settings = self.metric, self.p, self.metric_params, self.algorithm, self.n_jobs
-        return Neighbors(*settings).fit(stack(self.X, X))
+        return Neighbors(*settings).fit(X)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_search": None, "_near": None}
@@ -168,13 +182,31 @@ class Neighbors:
         entries = np.concatenate(rows), np.concatenate(columns)
         return sp.csr_array((np.concatenate(values), entries), shape=(Q.shape[0], self.n))
 
+    def around(self, Q: Matrix, k: int, radii: Array) -> Around:
+        """:meth:`ball` and :meth:`within` at once: each distance is taken one time."""
+        parts = []
+        for block in row_blocks(Q.shape[0], 8 * self.n):
+            D = self.distances(Q[block])
+            kth = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
+            reach = np.where(radii >= 0, radii, -np.inf)
+            r, c = np.nonzero(np.maximum(kth, reach) * (1 + 1e-7) + self.rounding >= D)
+            d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
+            parts.append((r + block.start, c, d))
+        r, c, d = (np.concatenate(part) for part in zip(*parts, strict=True))
+        first = np.searchsorted(r, np.arange(Q.shape[0]))
+        nearest = d[np.lexsort((d, r))][first[:, None] + np.arange(k)]
+        shape = Q.shape[0], self.n
+        near, reach = (
+            sp.csr_array((d[keep], (r[keep], c[keep])), shape=shape)
+            for keep in (d <= nearest[r, -1] * (1 + TIES), d <= radii[c] * (1 + TIES))
+        )
+        return Around(near, reach, nearest)
+
     def among(self, Q: Matrix) -> Array:
         """All distances between the rows of ``Q``."""
-        m = Q.shape[0]
-        if m == 1:
-            return np.zeros((1, 1))
-        company = Neighbors(self.metric, self.p, self.metric_params).fit(Q)
-        return np.asarray(company.within(Q, np.full(m, np.inf)).toarray())
+        D = self.of_others(Q).distances(Q)
+        np.fill_diagonal(D, 0)
+        return np.maximum(D, D.T)
 
     def distances(self, Q: Matrix) -> Array:
         """All distances from the rows of ``Q`` to the training points."""
@@ -224,167 +256,3 @@ def _far_origin(X: Matrix) -> Array | None:
     mean = X.mean(axis=0)
     width = float(_squares(X[: min(len(X), 1000)] - mean).mean())
     return mean if float(mean @ mean) > FAR * width else None
-
-
-def directed_graph(distances: Array, index: Index, n: int) -> sp.csr_array:
-    """The graph i → its neighbours, edges as long as the distance (zeros are stored)."""
-    m, k = index.shape
-    return sp.csr_array(
-        (distances.ravel(), index.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n)
-    )
-
-
-def union(*graphs: sp.csr_array) -> sp.csr_array:
-    """The edges of any of the graphs, each once; zero lengths stay stored entries."""
-    edges = [graph.tocoo() for graph in graphs]
-    shape = graphs[0].shape
-    code = np.concatenate([e.row.astype(np.int64) * shape[1] + e.col for e in edges])
-    length = np.concatenate([e.data for e in edges])
-    order = np.lexsort((length, code))
-    code, length = code[order], length[order]
-    first = np.ones(len(code), dtype=bool)
-    first[1:] = code[1:] != code[:-1]
-    row, column = np.divmod(code[first], shape[1])
-    return sp.csr_array((length[first], (row, column)), shape=shape)
-
-
-def joined_nearest(
-    nearest: Array, reach: sp.csr_array, own: Array, among: Array
-) -> tuple[Array, Array]:
-    """The k nearest distances of training points, and of new ones, once these have joined them.
-
-    ``nearest`` are the training points' before, sorted, each point its own nearest; ``reach`` are
-    the distances of new points to those that they come near to, ``own`` to the nearest training
-    points, ``among`` to each other.
-    """
-    nearest, k = nearest.copy(), nearest.shape[1]
-    for q in range(len(own)):
-        i, d = row_of(reach, q)
-        nearest[i] = np.sort(np.column_stack([nearest[i], d]), axis=1)[:, :k]
-    return nearest, np.sort(np.hstack([own, among]), axis=1)[:, :k]
-
-
-def row_of(graph: sp.csr_array, i: int) -> tuple[Index, Array]:
-    """The columns of a row's entries, and the entries."""
-    part = slice(graph.indptr[i], graph.indptr[i + 1])
-    return graph.indices[part], graph.data[part]
-
-
-def mirrored(rows: Index, part: Matrix, n: int) -> sp.csr_array:
-    """The symmetric (n, n) matrix that has these rows, and 0 where neither row nor column is."""
-    entries = sp.coo_array(part)
-    row, column = rows[entries.row], entries.col
-    own = np.zeros(n, dtype=bool)
-    own[rows] = True
-    twin = ~own[column]
-    index = np.concatenate([row, column[twin]]), np.concatenate([column, row[twin]])
-    return sp.csr_array((np.concatenate([entries.data, entries.data[twin]]), index), (n, n))
-
-
-def components(graph: Matrix) -> Index:
-    """The component of each point; a dense matrix has an edge where it is not rounding noise."""
-    if sp.issparse(graph):
-        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
-    labels = np.full(len(graph), -1, dtype=np.int64)
-    label = 0
-    while (labels < 0).any():
-        frontier = np.flatnonzero(labels < 0)[:1]
-        while len(frontier):
-            labels[frontier] = label
-            reached = np.zeros(len(graph), dtype=bool)
-            for block in row_blocks(len(frontier), 8 * len(graph)):
-                reached |= (graph[frontier[block]] > EPS).any(axis=0)
-            frontier = np.flatnonzero(reached & (labels < 0))
-        label += 1
-    return labels
-
-
-def connecting_k(
-    neighbors: Neighbors, k: int, open_ball: bool = False, budget: int = 4_000_000
-) -> int | None:
-    """The smallest number of neighbours above k whose graph is connected.
-
-    With ``open_ball`` points at exactly the distance of the k-th neighbour are not joined by
-    it. None where more than ``budget`` distances would have to be listed to tell.
-    """
-    n, low, high = neighbors.n, k, k
-    while True:
-        high = min(2 * high, n - 1)
-        if n * high > budget:
-            return None
-        distances, index = neighbors.of_training(high)
-
-        def connected(j: int, d: Array = distances, i: Index = index) -> bool:
-            graph = directed_graph(d[:, :j].copy(), i[:, :j].copy(), n)
-            if open_ball:
-                radii = d[:, j - 1]
-                reach = np.maximum(np.repeat(radii, j), radii[graph.indices])
-                graph.data = 1.0 * ((graph.data < reach) | (graph.data == 0))
-                graph.eliminate_zeros()
-            return not components(graph).any()
-
-        if connected(high):
-            break
-        if high == n - 1:
-            return None
-        low = high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if connected(middle) else (middle, high)
-    return high
-
-
-def describe_components(labels: Index) -> str:
-    """``"3 components of sizes 50, 30, 20"``, largest first."""
-    sizes = np.sort(np.bincount(labels))[::-1]
-    shown = ", ".join(map(str, sizes[:6])) + (", …" if len(sizes) > 6 else "")
-    return f"{len(sizes)} components of sizes {shown}"
-
-
-def warn_disconnected(labels: Index, consequence: str, cure: str) -> None:
-    """Warn that the neighbourhood graph falls apart, with what follows and what helps."""
-    if labels.any():
-        warnings.warn(
-            f"The neighbourhood graph has {describe_components(labels)}. {consequence} {cure}",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
-def cure_by_neighbors(neighbors: Neighbors, k: int, own: int = 0, open_ball: bool = False) -> str:
-    """What to do about a graph of k nearest others that falls apart.
-
-    ``own`` is 1 where n_neighbors counts the point itself.
-    """
-    enough = connecting_k(neighbors, k, open_ball)
-    if enough is None:
-        return (
-            f"Connecting it takes far more than n_neighbors={k + own}: fit each component on its "
-            "own, or bring the parts of the data closer together."
-        )
-    return f"The smallest n_neighbors that connects it is {enough + own}."
-
-
-def bridges(neighbors: Neighbors, labels: Index) -> sp.csr_array:
-    """Edges between the closest points of every two components, both ways."""
-    X, n = neighbors.X, neighbors.n
-    row, column, length = [], [], []
-    members = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
-    for a, own in enumerate(members[:-1]):
-        others = np.flatnonzero(labels > a)
-        nearest = np.empty(len(others), dtype=np.int64)
-        gap = np.empty(len(others))
-        here = Neighbors(neighbors.metric, neighbors.p, neighbors.metric_params)
-        precomputed = isinstance(neighbors.metric, str) and neighbors.metric == "precomputed"
-        here.fit(X[own][:, own] if precomputed else X[own])
-        for block in row_blocks(len(others), 8 * len(own)):
-            far = others[block]
-            D = here.distances(X[far][:, own] if precomputed else X[far])
-            nearest[block], gap[block] = own[D.argmin(axis=1)], D.min(axis=1)
-        for b in range(a + 1, len(members)):
-            best = np.flatnonzero(labels[others] == b)
-            best = best[gap[best].argmin()]
-            row += [nearest[best], others[best]]
-            column += [others[best], nearest[best]]
-            length += [gap[best]] * 2
-    return sp.csr_array((length, (row, column)), shape=(n, n))

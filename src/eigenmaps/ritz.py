@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import block_diag
 
-from .gram import Array, Border, Matrix
+from .gram import EPS, Array, Border, Index, Matrix, dense
 
 DEPENDENT = 1e-8  # a vector with less than this part of it off the space adds noise
 
@@ -21,25 +23,34 @@ DEPENDENT = 1e-8  # a vector with less than this part of it off the space adds n
 class Joined(NamedTuple):
     """The matrices of the grown problem; ``degree`` is S', or None where the method centres.
 
-    ``base`` is κ on the n points that were there, ``was`` their degrees before.
+    ``base`` is κ on the n points that were there, ``was`` their degrees before. With ``deflated``
+    the constant pair, ``κ'1 = S'1``, moves from the top to the bottom: ``κ' − 2 S'11ᵀS'/(1ᵀS'1)``.
     """
 
     base: Matrix
     border: Border
     degree: Array | None
     was: Array
+    deflated: bool
 
     @classmethod
-    def of(cls, base: Matrix, degree: Array | None, border: Border) -> Joined:
+    def of(cls, base: Matrix, degree: Array | None, border: Border, deflated: bool) -> Joined:
         n = base.shape[0]
         if degree is None:
-            return cls(base, border, None, np.ones(n))
-        return cls(base, border, border.degrees(degree), degree)
+            return cls(base, border, None, np.ones(n), deflated)
+        return cls(base, border, border.degrees(degree), degree, deflated)
 
     @property
     def sizes(self) -> tuple[int, int]:
         m, n = self.border.row.shape
         return n, m
+
+    @property
+    def touched(self) -> Index:
+        """Where κ is a graph, the old points that an edge comes to, goes from, or changes at."""
+        row = self.border.row
+        assert isinstance(row, sp.csr_array)
+        return np.unique(np.concatenate([row.indices, *(c.indices for c in self.border.changes)]))
 
     @property
     def root(self) -> Array:
@@ -61,25 +72,10 @@ class Joined(NamedTuple):
         out[n:] = row @ old + own @ new
         if self.degree is None:
             out -= out.mean(axis=0)
+        elif self.deflated:
+            S = self.degree
+            out -= np.outer(S, 2 / S.sum() * (S @ V))
         return out
-
-
-class Whole(NamedTuple):
-    """The same of a matrix at hand."""
-
-    kappa: Matrix
-    degree: Array | None
-
-    @property
-    def root(self) -> Array:
-        n = self.kappa.shape[0]
-        return np.ones((n, 1)) if self.degree is None else np.sqrt(self.degree)[:, None]
-
-    def dot(self, V: Array) -> Array:
-        if self.degree is not None:
-            return np.asarray(self.kappa @ V)
-        out = self.kappa @ (V - V.mean(axis=0))
-        return np.asarray(out - out.mean(axis=0))
 
 
 class Ritz(NamedTuple):
@@ -89,25 +85,34 @@ class Ritz(NamedTuple):
     U: Array
     residual: Array
 
-    def bound(self, wanted: slice, tail: float) -> float:
+    def bound(self, wanted: slice, ceilings: Array) -> float:
         """An upper bound of the sine of the largest angle between the wanted vectors and those
         that the grown problem has in their place.
 
-        ``tail`` bounds the quotients of all vectors off the space, so that the true ones that
-        follow lie below the top of ``[[μ_rest, rᵀ], [r, tail]]``; those before lie above their Ritz
-        values. Davis & Kahan's theorem then says ``sin ≤ ‖r_wanted‖ / gap``.
+        Davis & Kahan: ``sin ≤ ‖r_wanted‖ / gap``. The true eigenvalues that follow lie below their
+        ceilings, those before above their Ritz values.
         """
-        R = np.asarray(np.linalg.qr(self.residual[:, wanted.stop :], mode="r"))
-        rest = np.diag(self.mu[wanted.stop :])
-        others = np.block([[rest, R.T], [R, tail * np.eye(len(R))]])
-        gap = float(self.mu[wanted.stop - 1] - np.linalg.eigvalsh(others).max(initial=tail))
+        gap = float(self.mu[wanted.stop - 1] - ceilings[wanted.stop])
         if wanted.start:
             gap = min(gap, float(self.mu[wanted.start - 1] - self.mu[wanted.start]))
-        size = float(np.linalg.norm(self.residual[:, wanted], 2))
+        noise = len(self.U) * EPS * float(np.abs(self.mu).max())
+        size = float(np.linalg.norm(self.residual[:, wanted], 2)) + noise
         return min(1.0, size / gap) if gap > 0 else 1.0
 
 
-def ritz(joined: Joined | Whole, basis: Array, wanted: int, steps: int = 0) -> Ritz:
+def pencil(A: Array, B: Array) -> tuple[Array, Array]:
+    """``A u = μ B u``, μ decreasing; directions in which B vanishes, where vectors of the basis
+    depend on one another, are left out. Of B the lower triangle is read."""
+    size = np.sqrt(np.diag(B))
+    size[size == 0] = 1
+    values, Q = np.linalg.eigh(B / np.outer(size, size))
+    kept = values > DEPENDENT
+    half = Q[:, kept] / np.sqrt(values[kept]) / size[:, None]
+    mu, W = np.linalg.eigh(half.T @ A @ half)
+    return mu[::-1], (half @ W)[:, ::-1]
+
+
+def ritz(joined: Joined, basis: Array, wanted: int, steps: int = 0) -> Ritz:
     """Ritz pairs of the space of ``basis``, enlarged ``steps`` times by what the first ``wanted``
     pairs leave. Where the space is all there is, the pairs are exact."""
     root = joined.root
@@ -126,22 +131,46 @@ def ritz(joined: Joined | Whole, basis: Array, wanted: int, steps: int = 0) -> R
         Q, KQ = np.hstack([Z, new]), np.hstack([KZ, joined.dot(new / root) / root])
 
 
-def tail(joined: Joined, values: Array, Phi: Array, local: bool) -> float:
-    """A bound of ``vᵀκ'v / vᵀS'v`` for v off the space of Φ and of all new points.
+def ceilings(joined: Joined, values: Array, Phi: Array) -> Array:
+    """Upper bounds of the eigenvalues of a grown problem, in decreasing order.
 
-    Of κ the pairs ``values``, Φ are the leading ones, so that ``vᵀκv ≤ λ_p ‖v‖²`` off them; what
-    the new degrees and the change δ add is bounded by norms. With ``local`` v vanishes where
-    degrees or κ have changed.
+    Of κ the pairs λ (``values``), Φ are the leading ones, so that ``D = λ_p S + SΦ(Λ−λ_p)ΦᵀS − κ``
+    is not negative, and not below ``D_T (D_TT)^-1 D_Tᵀ`` for any of its columns T. With the border
+    and the change δ, κ' is then below ``λ_p S' + F H Fᵀ``, F of few columns: a small eigenproblem.
     """
-    last = max(float(values[-1]), 0.0)
-    if joined.degree is None or local:
-        return last
-    n, _ = joined.sizes
-    now = joined.degree[:n]
-    shift = (now - joined.was) / np.sqrt(now)
-    turned = float(np.linalg.norm(shift[:, None] * Phi, 2) ** 2)
-    added = sum(float((abs(change).sum(axis=1) / now).max()) for change in joined.border.changes)
-    return last * float((joined.was / now).max(initial=1)) + (values[0] - last) * turned + added
+    n, m = joined.sizes
+    border, last = joined.border, max(float(values[-1]), 0.0)
+    degree = np.ones(n + m) if joined.degree is None else joined.degree
+    SPhi, low = joined.was[:, None] * Phi, np.diag(values - last)
+    parts, blocks, lift = [SPhi], [low], 0.0
+    if isinstance(border.row, sp.csr_array):
+        # What joins and changes is all within T, the points around the new ones.
+        T = joined.touched
+        E = np.eye(n)[:, T]
+        D = joined.was[:, None] * last * E + SPhi @ low @ SPhi[T].T - dense(joined.base[:, T])
+        noise = 1e-10 * np.trace(D[T])
+        inner = np.diag(-last * (degree[:n][T] - joined.was[T]))
+        for change in border.changes:
+            inner += change[T][:, T].toarray()
+        parts += [D, E]
+        blocks += [-np.linalg.inv(D[T] + noise * np.eye(len(T))), inner]
+        sides = border.row[:, T].toarray()
+    else:
+        # −λ_p diag(k) is below 0, and left out.
+        for change in border.changes:
+            lift += (1 + last) * float((abs(change).sum(axis=1) / degree[:n]).max())
+        parts, blocks, sides = [*parts, border.row.T], [*blocks, np.zeros((m, m))], np.eye(m)
+    F = block_diag(np.hstack(parts), np.eye(m))
+    H = block_diag(*blocks, border.own - last * np.diag(degree[n:]))
+    t = sides.shape[1]
+    H[-m:, -m - t : -m], H[-m - t : -m, -m:] = sides, sides.T
+    if joined.degree is None:
+        F -= F.mean(axis=0)
+    if joined.deflated:
+        F, H = np.hstack([F, degree[:, None]]), block_diag(H, -2 / degree.sum())
+    R = np.asarray(np.linalg.qr(F / joined.root, mode="r"))
+    found = np.linalg.eigvalsh(R @ H @ R.T)[::-1]
+    return np.concatenate([last + lift + np.maximum(found, 0), [last + lift] * (n + m)])
 
 
 def _added(Q: Array, new: Array) -> Array:

@@ -11,9 +11,8 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, lobpcg, splu
 
-from .gram import Array, Gram
+from .gram import EPS, Array, Gram
 
-EPS = float(np.finfo(np.float64).eps)
 ABOVE = 1 + 1e-5  # where the shift lies, relative to the top of the spectrum
 
 

@@ -24,6 +24,7 @@ from .eigenmap import Eigenmap
 from .extensions import Extension
 from .gram import Array, Rows
 from .kernels import Isomap, Kernel
+from .kernels.base import twin
 
 KernelLaw = Callable[[Kernel], None]
 ExtensionLaw = Callable[[Extension], None]
@@ -134,7 +135,7 @@ def border_is_what_joins(kernel: Kernel) -> None:
     S = np.ones(len(X)) if gram.degree is None else gram.degree
     kappa = gram.toarray() * np.sqrt(np.outer(S, S))
     for new, border in ((Q[:1], kernel.border(Q[:1])), (Q[:7], kernel.join(Q[:7]))):
-        if border is None:
+        if border is None or not kernel.tells_all:
             continue
         n, m = len(X), len(new)
         row = border.row if isinstance(border.row, np.ndarray) else border.row.toarray()
@@ -150,6 +151,25 @@ def border_is_what_joins(kernel: Kernel) -> None:
             assert border.degree is not None
             assert_allclose(border.degree, joined.degree[n:], rtol=1e-9)
         assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def growing_is_fitting(kernel: Kernel) -> None:
+    """A kernel that has taken points in gives the rows of one fitted with them."""
+    X, Q = sample()
+    kernel.fit(X)
+    kernel = kernel.fixed()
+    kernel.fit(X)
+    grown, everything = twin(kernel), np.vstack([X, Q[:20]])
+    before = _dense(kernel(Q))
+    if grown.grow(Q[:20], everything) is None or not kernel.tells_all:
+        return
+    kernel.fit(everything)
+    expected = kernel(Q)
+    for rows, other in ((grown(Q), expected), (grown(everything), kernel(everything))):
+        size = np.abs(_dense(other)).max()
+        assert_allclose(_dense(rows), _dense(other), rtol=0, atol=1e-9 * size)
+    kernel.fit(X)
+    assert_array_equal(_dense(kernel(Q)), before)
 
 
 def input_is_kept(kernel: Kernel) -> None:
@@ -195,6 +215,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         small_step_small_move,
         training_points_stay,
         border_is_what_joins,
+        growing_is_fitting,
         input_is_kept,
         dtype_is_kept,
         copies_agree,

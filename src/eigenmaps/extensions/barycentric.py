@@ -8,7 +8,8 @@ import numpy as np
 
 from ..barycenter import new_weights
 from ..gram import Array, Matrix
-from ..neighbors import Neighbors, directed_graph
+from ..graphs import directed_graph
+from ..neighbors import Neighbors
 from .base import Extension, Model
 
 

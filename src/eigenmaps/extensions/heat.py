@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 
 from ..gram import Array, Matrix
-from ..neighbors import Neighbors, directed_graph
+from ..graphs import directed_graph
+from ..neighbors import Neighbors
 from ..selection import mean_squared_distance
 from .base import Extension, Model
 

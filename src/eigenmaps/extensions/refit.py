@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from ..eigen import eigenpairs
 from ..gram import Array, Border, Index, Matrix
-from ..ritz import DEPENDENT, Joined, ritz, tail
+from ..ritz import Joined, Ritz, ceilings, pencil, ritz
 from .base import Extension, Model
 from .nystrom import Nystrom
 
@@ -108,9 +108,10 @@ class Refit(Extension):
         S = np.ones(gram.n) if gram.degree is None else gram.degree
         trivial = np.empty((gram.n, 0)) if gram.known is None else gram.known[:, : gram.drop]
         V = np.hstack([trivial, pairs.vectors])
-        self.drop_ = gram.drop
         self.values_ = np.einsum("ij,ij->j", V, gram.dot(V))
         self.Phi_ = V / np.sqrt(S)[:, None]
+        self.drop_ = 0 if gram.constant else gram.drop
+        self.constant_ = 1 / self.Phi_[0, 0] if gram.constant else None  # 1 = Φ_0 / φ_0
         self.degree_ = gram.degree
         self.inverse_degree_ = 1 / S
         # Φᵀdiag(k)Φ of many rows k is one product with the products of the columns of Φ.
@@ -200,22 +201,35 @@ class Refit(Extension):
         B[p:-1, :p] = (S + shift)[:, None] * Phi
         B[p:-1, p:-1] = np.diag(S + shift)
         B[-1, -1] = border.degree[i]
-        mu, U = _pencil(A, B)
+        mu, U = pencil(self._deflated(_full(A), _full(B)), B)
         U = U[:, self._wanted]
         old = self.frame_ @ U[:p] + self.old_[T].T @ U[p:-1]
         return self._into_frame(mu[self._wanted], old, U[-1:])
 
     def _whole(self, X: Matrix) -> tuple[Array, float]:
         """φ of rows that join together, from vectors of all points; and the bound."""
+        joined = self.joined(X)
+        found = self.found(joined)
+        n, _ = joined.sizes
+        U = found.U[:, self._wanted]
+        old = self.embedding_ * self._spread(None if joined.degree is None else joined.degree[:n])
+        new = self._into_frame(found.mu[self._wanted], old.T @ U[:n], U[n:])
+        if not self.bounded:
+            return new, 1.0
+        return new, found.bound(self._wanted, ceilings(joined, self.values_, self.Phi_))
+
+    def joined(self, X: Matrix) -> Joined:
+        """The eigenproblem once these rows have joined together."""
         border = self.kernel_.join(X)
         assert border is not None
         assert self.base_ is not None
-        joined = Joined.of(self.base_, self.degree_, border)
-        n, m = joined.sizes
+        return Joined.of(self.base_, self.degree_, border, self.constant_ is not None)
+
+    def found(self, joined: Joined) -> Ritz:
+        """Its Ritz pairs in the span of Φ, of what lies around the new points, and of these."""
+        border, (n, m) = joined.border, joined.sizes
         if isinstance(border.row, sp.csr_array):
-            T = np.unique(
-                np.concatenate([border.row.indices, *(c.indices for c in border.changes)])
-            )
+            T = joined.touched
             around = np.zeros((n, len(T)))
             around[T, np.arange(len(T))] = 1
         else:
@@ -224,15 +238,7 @@ class Refit(Extension):
         basis[:n, : self.Phi_.shape[1]] = self.Phi_
         basis[:n, self.Phi_.shape[1] : -m] = around
         basis[n:, -m:] = np.eye(m)
-        found = ritz(joined, basis, self._wanted.stop, self.refine)
-        U = found.U[:, self._wanted]
-        old = self.embedding_ * self._spread(None if joined.degree is None else joined.degree[:n])
-        new = self._into_frame(found.mu[self._wanted], old.T @ U[:n], U[n:])
-        if not self.bounded:
-            return new, 1.0
-        return new, found.bound(
-            self._wanted, tail(joined, self.values_, self.Phi_, local=self.graph_)
-        )
+        return ritz(joined, basis, self._wanted.stop, self.refine)
 
     def _solve(self, k: Array, own: Array, degree: Array | None) -> tuple[Array, Array]:
         """μ (decreasing) and u of ``A u = μ B u``, for every row k.
@@ -272,9 +278,18 @@ class Refit(Extension):
         krr = third - 2 * (g * c).sum(axis=1) + (g * Cg).sum(axis=1)
         B[:, p, p] = 1 + np.where(missed, np.maximum(krr, 0) / rho**2, 0)
         B[:, -1, -1] = degree
+        A = self._deflated(A, B)
         half = np.linalg.inv(np.linalg.cholesky(B))
         mu, U = np.linalg.eigh(half @ A @ half.transpose(0, 2, 1))
         return mu[:, ::-1], (half.transpose(0, 2, 1) @ U)[:, :, ::-1]
+
+    def _deflated(self, A: Array, B: Array) -> Array:
+        """A with the constant pair moved to the bottom: 1 is Φ_0 / φ_0 on the old points, and x."""
+        if self.constant_ is None:
+            return A
+        Bo = self.constant_ * B[..., :, 0] + B[..., :, -1]
+        size = self.constant_ * Bo[..., 0] + Bo[..., -1]
+        return np.asarray(A - 2 * Bo[..., :, None] * Bo[..., None, :] / size[..., None, None])
 
     def _into_frame(self, mu: Array, old: Array, new: Array) -> Array:
         """φ of new points, scaled, turned such that the old points lie on their old coordinates.
@@ -287,13 +302,6 @@ class Refit(Extension):
         return np.asarray((new * weight[..., None, :]) @ (left @ right))
 
 
-def _pencil(A: Array, B: Array) -> tuple[Array, Array]:
-    """``A u = μ B u``, μ decreasing, of lower triangles; directions in which B vanishes, where
-    vectors of the basis depend on one another, are left out."""
-    size = np.sqrt(np.diag(B))
-    values, Q = np.linalg.eigh(B / np.outer(size, size))
-    kept = values > DEPENDENT
-    half = Q[:, kept] / np.sqrt(values[kept]) / size[:, None]
-    A = np.tril(A) + np.tril(A, -1).T
-    mu, W = np.linalg.eigh(half.T @ A @ half)
-    return mu[::-1], (half @ W)[:, ::-1]
+def _full(lower: Array) -> Array:
+    """A symmetric matrix from its lower triangle."""
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)

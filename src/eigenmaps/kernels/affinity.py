@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
 from ..gram import Array, Border, Matrix, dense, stack
-from ..neighbors import Neighbors, joined_nearest, mirrored
+from ..graphs import joined_nearest, mirrored
+from ..neighbors import Neighbors
 from ..selection import check_bandwidth, local_gamma, mean_squared_distance
 
 
@@ -64,7 +65,7 @@ class Affinity(BaseEstimator, ABC):
         """What new points, all together, would add to κ."""
         return None
 
-    def grow(self, X: Matrix) -> Border | None:
+    def grow(self, X: Matrix, everything: Matrix) -> Border | None:
         """Take new points in: what they add to κ. None: κ is to be fitted anew on all points."""
         return None
 
@@ -103,9 +104,9 @@ class Gaussian(Affinity):
         own = np.exp(-self.gamma_ * self.neighbors_.among(X) ** 2)
         return Border(unscaled(*self.rows(X)), own)
 
-    def grow(self, X: Matrix) -> Border:
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
         border = self.join(X)
-        self.neighbors_ = self.neighbors_.with_more(X)
+        self.neighbors_ = self.neighbors_.of_others(everything)
         return border
 
     def cure(self) -> str:
@@ -159,11 +160,25 @@ class SelfTuning(Affinity):
         return stacked([self.join(X[i : i + 1]) for i in range(X.shape[0])])
 
     def join(self, X: Matrix) -> Border:
+        among = self.neighbors_.among(X)
+        return self._joined(X, among, self._with(X, among))
+
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
+        among = self.neighbors_.among(X)
+        nearest = self._with(X, among)
+        border = self._joined(X, among, nearest)
+        self.nearest_, self.widths_ = nearest, floored(nearest[:, -1])
+        self.neighbors_ = self.neighbors_.of_others(everything)
+        return border
+
+    def _with(self, X: Matrix, among: Array) -> Array:
+        """The nearest distances of old and new points once new ones have joined."""
+        _, reach, own = self.neighbors_.around(X, self.n_neighbors, self.nearest_[:, -1])
+        return np.vstack(joined_nearest(self.nearest_, reach, own, among))
+
+    def _joined(self, X: Matrix, among: Array, nearest: Array) -> Border:
         """With points that join, the widths of those around them shrink."""
-        near, among = self.neighbors_, self.neighbors_.among(X)
-        reach = near.within(X, self.nearest_[:, -1])
-        own = near.of(X, self.n_neighbors)[0]
-        nearest = np.vstack(joined_nearest(self.nearest_, reach, own, among))
+        near = self.neighbors_
         widths, own = np.split(floored(nearest[:, -1]), [near.n])
         fewer = np.flatnonzero(widths < self.widths_)
         D = near.distances(near.X[fewer]) if len(fewer) else np.empty((0, near.n))
@@ -236,9 +251,9 @@ class CallableAffinity(Affinity):
     def join(self, X: Matrix) -> Border:
         return Border(self.rows(X)[0], dense(_checked(self.function(X, X))))
 
-    def grow(self, X: Matrix) -> Border:
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
         border = self.join(X)
-        self.X_ = stack(self.X_, X)
+        self.X_ = everything
         return border
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
@@ -19,6 +19,9 @@ class Kernel(BaseEstimator, ABC):
     solvers, scalings, extensions, new points. :func:`eigenmaps.testing.kernel_laws` are the
     laws it must keep.
     """
+
+    #: whether ``border``, ``join`` and ``grow`` tell all that changes where points join
+    tells_all: ClassVar[bool] = True
 
     @property
     def scaling(self) -> str:
@@ -59,8 +62,10 @@ class Kernel(BaseEstimator, ABC):
         """What new points, all together, would add to κ, where the kernel knows it."""
         return None
 
-    def grow(self, X: Matrix) -> Border | Gram | None:
+    def grow(self, X: Matrix, everything: Matrix) -> Border | Gram | None:
         """Take new points in (``partial_fit``): what they add to κ, or the new Gram matrix.
+
+        ``everything`` is the old points and the new ones.
 
         None: the kernel is to be fitted anew on all points.
         """

@@ -8,14 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..gram import Array, Border, Matrix
-from ..neighbors import (
-    TIES,
-    Neighbors,
-    cure_by_neighbors,
-    joined_nearest,
-    mirrored,
-    union,
-)
+from ..graphs import cure_by_neighbors, joined_nearest, mirrored, smallest, union
+from ..neighbors import TIES, Around, Neighbors
 from .affinity import Affinity, choose_gamma, floored, stacked
 
 
@@ -101,67 +95,64 @@ class NeighborGraph(Affinity):
         if self.weights == "heat":
             sigma = float(np.median(radii[radii > 0]))
             self.gamma_ = 0.5 / sigma**2 if self.gamma is None else choose_gamma(self.gamma, X, 1)
-        self._known: tuple[sp.csr_array, Array] | None = None
         graph = self._graph(near, radii)
+        self._known: tuple[sp.csr_array, Array] | None = graph, smallest(near, self.n_neighbors)
         return self._kappa(graph, self.radii_, self.radii_)
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_known": None}
 
     def rows(self, X: Matrix) -> tuple[sp.csr_array, Array]:
-        near, radii = self.neighbors_.ball(X, self.n_neighbors)
-        near = union(near, self.neighbors_.within(X, self.radii_))
-        return self._weights(near, np.maximum(radii, self.radii_.min()), self.radii_)
+        near, reach, nearest = self._around(X)
+        radii = np.maximum(nearest[:, -1], self.radii_.min())
+        return self._weights(union(near, reach), radii, self.radii_)
 
     def border(self, X: Matrix) -> Border:
         near, reach, own = self._around(X)
         alone = np.zeros((1, 1))
-        rows = range(X.shape[0])
-        return stacked([self._joined(near[[i]], reach[[i]], own[[i]], alone) for i in rows])
+        each = (Around(near[[i]], reach[[i]], own[[i]]) for i in range(X.shape[0]))
+        return stacked([self._joined(around, alone, self._with(around, alone)) for around in each])
 
     def join(self, X: Matrix) -> Border:
-        return self._joined(*self._around(X), self.neighbors_.among(X))
-
-    def grow(self, X: Matrix) -> Border:
         around, among = self._around(X), self.neighbors_.among(X)
-        border = self._joined(*around, among)
-        near, reach, _ = around
-        nearest, radii = self._nearest_with(*around[1:], among)
-        row, column = np.nonzero(
-            among <= np.maximum(radii[-len(among) :], radii[-len(among) :, None])
-        )
+        return self._joined(around, among, self._with(around, among))
+
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
+        around, among = self._around(X), self.neighbors_.among(X)
+        nearest = self._with(around, among)
+        border = self._joined(around, among, nearest)
+        radii = floored(nearest[:, -1])
+        R = radii[self.neighbors_.n :]
+        row, column = np.nonzero(among <= np.maximum(R, R[:, None]))
         links = sp.csr_array((among[row, column], (row, column)), among.shape)
-        new = union(near, reach)
+        new = union(around.near, around.reach)
         edges = sp.csr_array(sp.block_array([[self._edges[0], new.T], [new, links]]))
         self.radii_, self._known = radii, (edges, nearest)
-        self.neighbors_ = self.neighbors_.with_more(X)
+        self.neighbors_ = self.neighbors_.of_others(everything)
         return border
 
-    def _around(self, X: Matrix) -> tuple[sp.csr_array, sp.csr_array, Array]:
-        """Edges to the k nearest, edges to whoever has x in reach, and the k nearest distances."""
-        own = self.neighbors_.of(X, self.n_neighbors)[0]
-        near, _ = self.neighbors_.ball(X, self.n_neighbors)
-        return near, self.neighbors_.within(X, self.radii_), own
+    def _around(self, X: Matrix) -> Around:
+        return self.neighbors_.around(X, self.n_neighbors, self.radii_)
 
-    def _nearest_with(self, reach: sp.csr_array, own: Array, among: Array) -> tuple[Array, Array]:
-        """The k nearest distances, and the radii, of old and new points once new ones have joined.
+    def _with(self, around: Around, among: Array) -> Array:
+        """The k nearest distances of old and new points once new ones have joined.
 
         A point that joins counts itself, and takes the place of the k-th nearest of each point
         that it comes nearer to.
         """
-        nearest = np.vstack(joined_nearest(self._edges[1], reach, own, among))
-        return nearest, floored(nearest[:, -1])
+        _, reach, own = around
+        return np.vstack(joined_nearest(self._edges[1], reach, own, among))
 
-    def _joined(self, near: sp.csr_array, reach: sp.csr_array, own: Array, among: Array) -> Border:
+    def _joined(self, around: Around, among: Array, nearest: Array) -> Border:
         """With points that join, radii shrink: edges grow lighter, or end."""
         n = self.neighbors_.n
-        radii, R = np.split(self._nearest_with(reach, own, among)[1], [n])
+        radii, R = np.split(floored(nearest[:, -1]), [n])
         shrunk = np.flatnonzero(radii < self.radii_)
         edges = sp.csr_array(self._edges[0][shrunk])
         change = self._kappa(edges, radii[shrunk], radii)
         change -= self._kappa(edges, self.radii_[shrunk], self.radii_)
         between = np.exp(self._log_weight(among, np.maximum(R, R[:, None])))
-        row = self._kappa(union(near, reach), R, radii)
+        row = self._kappa(union(around.near, around.reach), R, radii)
         return Border(row, between, changes=[mirrored(shrunk, change, n)])
 
     def cure(self) -> str:
@@ -174,8 +165,7 @@ class NeighborGraph(Affinity):
         if self._known is None:
             X, k = self.neighbors_.X, self.n_neighbors
             near, radii = self.neighbors_.ball(X, k)
-            nearest = np.sort(self.neighbors_.of(X, k)[0], axis=1)
-            self._known = self._graph(near, radii), nearest
+            self._known = self._graph(near, radii), smallest(near, k)
         return self._known
 
     def _graph(self, near: sp.csr_array, radii: Array) -> sp.csr_array:

@@ -11,9 +11,7 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
 from .._compute.minplus import min_plus, shorten
 from ..gram import Array, Border, Gram, Matrix, Rows, dense
-from ..neighbors import (
-    TIES,
-    Neighbors,
+from ..graphs import (
     bridges,
     components,
     cure_by_neighbors,
@@ -22,6 +20,7 @@ from ..neighbors import (
     union,
     warn_disconnected,
 )
+from ..neighbors import TIES, Neighbors
 from ..normalization import Centring
 from .base import Kernel
 
@@ -47,6 +46,8 @@ class Isomap(Kernel):
     metric, p, metric_params, neighbors_algorithm, n_jobs
         Of the neighbour search, as in :class:`sklearn.manifold.Isomap`.
     """
+
+    tells_all = False  # a point that joins ends edges of others, and may shorten their paths
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class Isomap(Kernel):
             -0.5 * self.geodesic_distances(X) ** 2, -0.5 * self.geodesics_between(X) ** 2
         )
 
-    def grow(self, X: Matrix) -> Gram:
+    def grow(self, X: Matrix, everything: Matrix) -> Gram:
         """New points join the graph by their edges, and shorten ways between others. No edge ends,
         though a new point may push another from the k nearest."""
         rows, own = self.geodesic_distances(X), floyd_warshall(self.geodesics_between(X))
@@ -118,7 +119,7 @@ class Isomap(Kernel):
         self.geodesics_ = np.block([[self.geodesics_, rows.T], [rows, own]])
         shorten(self.geodesics_, np.hstack([rows, own]))
         self.radii_ = self._radii_with(X)
-        self.neighbors_ = self.neighbors_.with_more(X)
+        self.neighbors_ = self.neighbors_.of_others(everything)
         kappa = -0.5 * self.geodesics_**2
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
@@ -132,7 +133,7 @@ class Isomap(Kernel):
             self._nearest = np.sort(near.of_training(k)[0], axis=1)
         among = near.among(X)
         np.fill_diagonal(among, np.inf)  # here a point is not its own neighbour
-        own, reach = near.of(X, k)[0], near.within(X, self.radii_)
+        _, reach, own = near.around(X, k, self.radii_)
         self._nearest = np.vstack(joined_nearest(self._nearest, reach, own, among))
         return np.asarray(self._nearest[:, -1])
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..blocks import row_blocks
-from ..gram import Array, Border, Gram, Matrix, Rows, stack
+from ..gram import Array, Border, Gram, Matrix, Rows
 from ..neighbors import Neighbors
 from ..normalization import Centring
 from ..selection import check_bandwidth
@@ -91,12 +91,12 @@ class KernelPCA(Kernel):
             return None
         return self.centring_.border(self._kappa(X), self._kappa(X, X))
 
-    def grow(self, X: Matrix) -> Border:
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), self._kappa(X, X)
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
-        self.X_ = stack(self.X_, X)
+        self.X_ = everything
         if self.neighbors_ is not None:
-            self.neighbors_ = self.neighbors_.with_more(X)
+            self.neighbors_ = self.neighbors_.of_others(everything)
         return before.border(rows, own)
 
     def _kappa(self, X: Matrix, towards: Matrix | None = None) -> Array:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..eigen import eigenpairs
 from ..gram import Array, Border, Gram, Index, Matrix, Rows
-from ..neighbors import components, warn_disconnected
+from ..graphs import components, warn_disconnected
 from ..normalization import SELF, Degrees
 from .affinity import Affinity
 from .base import Kernel, twin
@@ -127,9 +127,9 @@ class Laplacian(Kernel):
     def join(self, X: Matrix) -> Border | None:
         return self._with_degrees(self.affinity_.join(X))
 
-    def grow(self, X: Matrix) -> Border | None:
+    def grow(self, X: Matrix, everything: Matrix) -> Border | None:
         self.affinity_ = twin(self.affinity_)
-        grown = self.affinity_.grow(X)
+        grown = self.affinity_.grow(X, everything)
         border = self._with_degrees(grown)
         if border is None or grown is None:
             return None

@@ -9,13 +9,8 @@ import scipy.sparse as sp
 
 from ..barycenter import new_weights, training_weights
 from ..gram import Array, Gram, Matrix, Rows
-from ..neighbors import (
-    Neighbors,
-    components,
-    cure_by_neighbors,
-    directed_graph,
-    warn_disconnected,
-)
+from ..graphs import components, cure_by_neighbors, directed_graph, warn_disconnected
+from ..neighbors import Neighbors
 from .base import Kernel
 
 

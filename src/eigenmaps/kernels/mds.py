@@ -50,10 +50,10 @@ class MDS(Kernel):
     def join(self, X: Matrix) -> Border:
         return self.centring_.border(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
 
-    def grow(self, X: Matrix) -> Border:
+    def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
-        self.neighbors_ = self.neighbors_.with_more(X)
+        self.neighbors_ = self.neighbors_.of_others(everything)
         return before.border(rows, own)
 
     def _kappa(self, X: Matrix) -> Array:
