@@ -98,12 +98,11 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the training points and cluster them."""
+    def _fit(self, X: Any, grows: bool = False) -> Self:
         rule = assignment(
             self.assign_labels, self.n_clusters, self._requested, self.n_init, self.random_state
         )
-        super().fit(X)
+        super()._fit(X, grows)
         self.assignment_ = rule.fit(self._model.embedding)
         self.labels_ = self.assignment_(self._model.embedding)
         return self
@@ -112,7 +111,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in; clusters keep their centres and numbers."""
         if not hasattr(self, "assignment_"):
-            return self.fit(X)
+            return self._fit(X, grows=True)
         super().partial_fit(X)
         self.labels_ = self.assignment_(self._model.embedding)
         return self

@@ -65,6 +65,10 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
+        return self._fit(X)
+
+    def _fit(self, X: Any, grows: bool = False) -> Self:
+        """The fit; where it is to grow, its matrix is kept."""
         extension = clone(by_name(self.extension))
         kernel = self._kernel()
         X, dtype = validation.training(self, X, kernel)
@@ -81,7 +85,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         scaling = self._scaling_of(kernel, ell, gram.n)
         embedding = scaling.apply(phi, gram.degree)
         self._n_features_out = embedding.shape[1]
-        self._growth: Growth | None = None
+        self._growth = Growth.solved(X, gram, phi.shape[1]) if grows else None
         self._dtype = dtype
         model = Model(X, embedding, phi, ell, kernel, scaling)
         return self._take(kernel, model, pairs, extension)
@@ -94,8 +98,8 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         the new points and improve them by a step; coordinates of old points change as little as
         they would in a fit with all points, turned into the frame they had. ``solve_.residuals``
         tells how far from exact eigenvectors the result is. κ between all points is kept: n²
-        numbers where it is dense. LLE, and kernels that do not know how to grow, are fitted
-        anew, in the old frame.
+        numbers where it is dense. The graphs of Isomap and LLE are made anew from all points, which
+        takes as long as in a fit.
 
         Parameters
         ----------
@@ -107,7 +111,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self
         """
         if not hasattr(self, "_model"):
-            return self.fit(X)
+            return self._fit(X, grows=True)
         start, old = time.perf_counter(), self._model
         rows, _ = validation.queries(self, X, self.kernel_, len(old.embedding))
         kernel = twin(self.kernel_)

@@ -27,7 +27,8 @@ from .ritz import pencil
 
 SPARE = 8  # pairs kept beside those of the embedding
 ALONE = 1e-6  # less similar to all others than this part of itself, a point is a component
-ROOM = 1.5  # how much more than it needs a dense κ reserves
+ROOM = 1.5  # how much more space is reserved than is needed now
+NONE = np.empty((0, 0))
 
 
 class Growth(NamedTuple):
@@ -43,6 +44,8 @@ class Growth(NamedTuple):
     ----------
     V, KV : (n, 1 + p) arrays
         ``[1, Φ]`` and ``κ [1, Φ]``.
+    X_room, kappa_room : arrays
+        Of which X and κ, where they are dense, are the corner: no batch copies the old ones.
     """
 
     X: Matrix
@@ -56,6 +59,8 @@ class Growth(NamedTuple):
     q: int
     deflated: bool
     residuals: Array
+    X_room: Array = NONE
+    kappa_room: Array = NONE
 
     @classmethod
     def of(cls, model: Model, kernel: Kernel) -> Self:
@@ -63,10 +68,11 @@ class Growth(NamedTuple):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said when the model was fitted
             gram = kernel.fixed().fit(model.X)
-        return cls._solved(model.X, gram, model.phi.shape[1])
+        return cls.solved(model.X, gram, model.phi.shape[1])
 
     @classmethod
-    def _solved(cls, X: Matrix, gram: Gram, q: int) -> Self:
+    def solved(cls, X: Matrix, gram: Gram, q: int) -> Self:
+        """The state of a Gram matrix, for q components."""
         pairs = eigenpairs(gram, min(q + SPARE, gram.n - gram.drop))
         V, drop = pairs.vectors, 0 if gram.constant else gram.drop
         if drop:
@@ -94,7 +100,7 @@ class Growth(NamedTuple):
 
     def grown(self, kernel: Kernel, X: Matrix) -> Self:
         """The state with more points; ``kernel`` takes them in as well."""
-        everything = stack(self.X, X)
+        everything, X_room = self._stacked(X)
         found = kernel.grow(X, everything)
         if found is None:
             found = kernel.fit(everything)
@@ -107,14 +113,24 @@ class Growth(NamedTuple):
             old = self.KV + sum(change @ self.V for change in found.changes)
             products = np.block([[old, rows.T @ F], [rows @ self.V, own @ F]])
         elif found.factor is not None:
-            return self._solved(everything, found, self.q)
+            return self.solved(everything, found, self.q)
         else:
             kappa = _unscaled(found)
             assert kappa is not None
             grown = self._replace(kappa=kappa, degree=found.degree, offset=np.zeros(found.n))
             F = self._prolonged(kappa[len(self.V) :][:, : len(self.V)])
             products = kappa @ block_diag(self.V, F)
-        return grown._replace(X=everything)._improved(block_diag(self.V, F), products)
+        grown = grown._replace(X=everything, X_room=X_room)
+        return grown._improved(block_diag(self.V, F), products)
+
+    def _stacked(self, X: Matrix) -> tuple[Matrix, Array]:
+        """All points, and the room that they are in."""
+        if not isinstance(self.X, np.ndarray):
+            return stack(self.X, X), NONE
+        n = len(self.X) + X.shape[0]
+        room = _with_room(self.X_room, self.X, n, square=False)
+        room[len(self.X) : n] = X
+        return room[:n], room
 
     def _prolonged(self, rows: Matrix) -> Array:
         """``[1, F]``; F is 0 where ℓ is rounding noise."""
@@ -131,7 +147,11 @@ class Growth(NamedTuple):
         if self.degree is None:
             products = products - K1 * basis.mean(axis=0)
             basis = basis - basis.mean(axis=0)
-        _, Phi, KPhi, left = self._within(basis, products)
+        values, Phi, KPhi, left = self._within(basis, products)
+        noise = len(Phi) * EPS * np.abs(values).max()
+        left = left[:, np.linalg.norm(left, axis=0) > noise * np.linalg.norm(Phi, axis=0)]
+        if self.degree is None:
+            left -= left.mean(axis=0)
         basis, products = np.hstack([Phi, left]), np.hstack([KPhi, self.kappa @ left])
         values, Phi, KPhi, left = self._within(basis, products)
         size = np.abs(values).max()
@@ -167,7 +187,10 @@ class Growth(NamedTuple):
                 kappa=sp.csr_array(sp.block_array(blocks)), degree=degree, offset=offset
             )
         row = border.row + self.offset
-        kappa = _with_room(self.kappa, n + len(own))
+        room = _with_room(self.kappa_room, self.kappa, n + len(own), square=True)
+        if border.changes:
+            room = room.copy()
+        kappa = room[: n + len(own), : n + len(own)]
         kappa[n:, :n], kappa[:n, n:], kappa[n:, n:] = row, row.T, own
         for change in border.changes:
             entries = change.tocoo()
@@ -176,7 +199,7 @@ class Growth(NamedTuple):
             mean = np.concatenate([border.row.sum(axis=0), own.sum(axis=1)]) / len(kappa)
             offset[:n] = self.offset
             offset += mean - mean.mean() / 2
-        return self._replace(kappa=kappa, degree=degree, offset=offset)
+        return self._replace(kappa=kappa, degree=degree, offset=offset, kappa_room=room)
 
 
 def _check(border: Border) -> None:
@@ -205,10 +228,11 @@ def _unscaled(gram: Gram) -> Matrix | None:
     return np.asarray(gram.matrix * root * root[:, None])
 
 
-def _with_room(kappa: Array, n: int) -> Array:
-    """κ as the corner of an (n, n) matrix; where it was made here, without a copy."""
-    whole = kappa.base
-    if whole is None or whole.ndim != 2 or len(whole) < n:
-        whole = np.empty((int(ROOM * n),) * 2)
-        whole[: len(kappa), : len(kappa)] = kappa
-    return whole[:n, :n]
+def _with_room(whole: Array, part: Array, n: int, square: bool) -> Array:
+    """``whole``, where it has n rows; or else a larger array with ``part`` in its corner."""
+    if len(whole) >= n:
+        return whole
+    rows = int(ROOM * n)
+    new = np.empty((rows, rows if square else part.shape[1]))
+    new[: len(part), : part.shape[1]] = part
+    return new

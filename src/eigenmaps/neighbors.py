@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -77,8 +78,7 @@ class Neighbors:
         self.X = X
         self.euclidean = is_euclidean(self.metric, self.p, self.metric_params)
         self.origin = _far_origin(X) if self.euclidean else None
-        # The expansion of ‖a − b‖² is off by rounding errors of ‖a‖².
-        self.rounding = 1e-7 * float(np.sqrt(_squares(self._moved(X)).max())) * self.euclidean
+        self.squares = _squares(self._moved(X)) if self.euclidean else np.zeros(0)
         self._near: Matrix | None = None
         self._search: NearestNeighbors | None = None
         return self
@@ -87,6 +87,19 @@ class Neighbors:
         """The same search among other training points."""
         settings = self.metric, self.p, self.metric_params, self.algorithm, self.n_jobs
         return Neighbors(*settings).fit(X)
+
+    def with_more(self, X: Matrix, everything: Matrix) -> Neighbors:
+        """The same search once ``X`` has joined the training points, which makes ``everything``."""
+        more = copy.copy(self)
+        more.X, more._near, more._search = everything, None, None
+        if self.euclidean:
+            more.squares = np.concatenate([self.squares, _squares(self._moved(X))])
+        return more
+
+    @property
+    def rounding(self) -> float:
+        """What distances by the expansion of ``‖a − b‖²`` may be off, by rounding of ``‖a‖²``."""
+        return 1e-7 * float(np.sqrt(self.squares.max(initial=0)))
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_search": None, "_near": None}
@@ -213,7 +226,7 @@ class Neighbors:
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return np.asarray(Q, dtype=np.float64)
         if self.euclidean:
-            D = np.asarray(euclidean_distances(self._moved(Q), self.near))
+            D = self._expanded(self._moved(Q))
             r, c = np.nonzero(self.rounding >= D)
             D[r, c] = self._exact(Q, D[r, c][:, None], c[:, None], r).ravel()
             return D
@@ -221,6 +234,17 @@ class Neighbors:
         if self.metric == "minkowski":
             settings.setdefault("p", self.p)
         return np.asarray(pairwise_distances(Q, self.X, metric=self.metric, **settings))
+
+    def _expanded(self, Q: Matrix) -> Array:
+        """``‖a − b‖² = ‖a‖² + ‖b‖² − 2ab``."""
+        if not isinstance(Q, np.ndarray):
+            return np.asarray(euclidean_distances(Q, self.near))
+        D = Q @ self.near.T
+        D *= -2
+        D += _squares(Q)[:, None]
+        D += self.squares
+        np.maximum(D, 0, out=D)
+        return np.sqrt(D, out=D)
 
     def _exact(self, Q: Matrix, distances: Array, index: Index, rows: Index | None = None) -> Array:
         """Euclidean distances again, from differences; other metrics as they are."""

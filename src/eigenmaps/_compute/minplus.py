@@ -38,23 +38,3 @@ def min_plus_plain(
         if b > a:
             out[q] = (steps[a:b, None] + paths[indices[a:b]]).min(axis=0)
     return out
-
-
-@compiled
-def shorten(paths, rows):  # type: ignore[no-untyped-def]
-    """``paths[i, j] = min(paths[i, j], min_q rows[q, i] + rows[q, j])``, in place."""
-    m, n = rows.shape
-    for i in range(n):
-        path = paths[i]
-        for q in range(m):
-            step, row = rows[q, i], rows[q]
-            for j in range(n):
-                length = step + row[j]
-                if length < path[j]:
-                    path[j] = length
-
-
-def shorten_plain(paths: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
-    """The same in plain NumPy."""
-    for row in rows:
-        np.minimum(paths, row[:, None] + row, out=paths)

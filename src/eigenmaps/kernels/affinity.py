@@ -106,7 +106,7 @@ class Gaussian(Affinity):
 
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         border = self.join(X)
-        self.neighbors_ = self.neighbors_.of_others(everything)
+        self.neighbors_ = self.neighbors_.with_more(X, everything)
         return border
 
     def cure(self) -> str:
@@ -168,7 +168,7 @@ class SelfTuning(Affinity):
         nearest = self._with(X, among)
         border = self._joined(X, among, nearest)
         self.nearest_, self.widths_ = nearest, floored(nearest[:, -1])
-        self.neighbors_ = self.neighbors_.of_others(everything)
+        self.neighbors_ = self.neighbors_.with_more(X, everything)
         return border
 
     def _with(self, X: Matrix, among: Array) -> Array:

@@ -128,7 +128,7 @@ class NeighborGraph(Affinity):
         new = union(around.near, around.reach)
         edges = sp.csr_array(sp.block_array([[self._edges[0], new.T], [new, links]]))
         self.radii_, self._known = radii, (edges, nearest)
-        self.neighbors_ = self.neighbors_.of_others(everything)
+        self.neighbors_ = self.neighbors_.with_more(X, everything)
         return border
 
     def _around(self, X: Matrix) -> Around:

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra, floyd_warshall
+from scipy.sparse.csgraph import dijkstra
 
-from .._compute.minplus import min_plus, shorten
+from .._compute.minplus import min_plus
 from ..gram import Array, Border, Gram, Matrix, Rows, dense
 from ..graphs import (
     bridges,
     components,
     cure_by_neighbors,
     directed_graph,
-    joined_nearest,
     union,
     warn_disconnected,
 )
@@ -47,7 +46,7 @@ class Isomap(Kernel):
         Of the neighbour search, as in :class:`sklearn.manifold.Isomap`.
     """
 
-    tells_all = False  # a point that joins ends edges of others, and may shorten their paths
+    tells_all = False  # a point that joins ends edges of others, and shortens their paths
 
     def __init__(
         self,
@@ -82,7 +81,6 @@ class Isomap(Kernel):
         self.neighbors_ = Neighbors(
             self.metric, self.p, self.metric_params, self.neighbors_algorithm, self.n_jobs
         ).fit(X)
-        self._nearest: Array | None = None
         graph = self._graph(X)
         labels = components(graph)
         if labels.any():
@@ -97,9 +95,6 @@ class Isomap(Kernel):
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_nearest": None}
-
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(-0.5 * self.geodesic_distances(X) ** 2))
 
@@ -110,32 +105,6 @@ class Isomap(Kernel):
         return self.centring_.border(
             -0.5 * self.geodesic_distances(X) ** 2, -0.5 * self.geodesics_between(X) ** 2
         )
-
-    def grow(self, X: Matrix, everything: Matrix) -> Gram:
-        """New points join the graph by their edges, and shorten ways between others. No edge ends,
-        though a new point may push another from the k nearest."""
-        rows, own = self.geodesic_distances(X), floyd_warshall(self.geodesics_between(X))
-        rows = np.array([(step[:, None] + rows).min(axis=0) for step in own])
-        self.geodesics_ = np.block([[self.geodesics_, rows.T], [rows, own]])
-        shorten(self.geodesics_, np.hstack([rows, own]))
-        self.radii_ = self._radii_with(X)
-        self.neighbors_ = self.neighbors_.of_others(everything)
-        kappa = -0.5 * self.geodesics_**2
-        self.centring_ = Centring.fit(kappa)
-        return Gram(self.centring_.gram(kappa))
-
-    def _radii_with(self, X: Matrix) -> Array:
-        """The radii of old and new points once the new ones have joined."""
-        if self.n_neighbors is None:
-            return np.full(self.neighbors_.n + X.shape[0], self.radius)
-        near, k = self.neighbors_, self.n_neighbors
-        if self._nearest is None:
-            self._nearest = np.sort(near.of_training(k)[0], axis=1)
-        among = near.among(X)
-        np.fill_diagonal(among, np.inf)  # here a point is not its own neighbour
-        _, reach, own = near.around(X, k, self.radii_)
-        self._nearest = np.vstack(joined_nearest(self._nearest, reach, own, among))
-        return np.asarray(self._nearest[:, -1])
 
     def geodesics_between(self, X: Matrix) -> Array:
         """``𝒟(x, x')`` between new points: ``‖x − x'‖`` where they are neighbours, or through D."""

@@ -96,7 +96,7 @@ class KernelPCA(Kernel):
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
         self.X_ = everything
         if self.neighbors_ is not None:
-            self.neighbors_ = self.neighbors_.of_others(everything)
+            self.neighbors_ = self.neighbors_.with_more(X, everything)
         return before.border(rows, own)
 
     def _kappa(self, X: Matrix, towards: Matrix | None = None) -> Array:

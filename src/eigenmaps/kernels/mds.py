@@ -53,7 +53,7 @@ class MDS(Kernel):
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
-        self.neighbors_ = self.neighbors_.of_others(everything)
+        self.neighbors_ = self.neighbors_.with_more(X, everything)
         return before.border(rows, own)
 
     def _kappa(self, X: Matrix) -> Array:
