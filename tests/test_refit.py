@@ -172,6 +172,26 @@ def test_rows_that_join_together(name):
     assert together < 0.1 * alone
 
 
+@pytest.mark.parametrize("name", ["mds", "isomap", "graph", "self-tuning"])
+def test_distances_given_do_as_well(name):
+    given = {
+        "mds": kernels.MDS("precomputed"),
+        "isomap": kernels.Isomap(8, metric="precomputed"),
+        "graph": kernels.Laplacian(kernels.NeighborGraph(14, metric="precomputed")),
+        "self-tuning": kernels.Laplacian(kernels.SelfTuning(10, metric="precomputed")),
+    }[name]
+    own = given.get_params()
+    metric = next(key for key, value in own.items() if value == "precomputed")
+    D = np.sqrt(((ROLL[:, None] - ROLL[None]) ** 2).sum(axis=2))
+    way = extensions.Refit(refine=1, bounded=True)
+    model = em.Eigenmap(given, extension=way).fit(D[:240, :240])
+    plain = em.Eigenmap(clone(given).set_params(**{metric: "euclidean"}), extension=way)
+    plain.fit(ROLL[:240])
+    Y = plain.transform(ROLL[240:])
+    assert_allclose(model.transform(D[240:, :240]), Y, rtol=0, atol=1e-7 * abs(Y).max())
+    assert_allclose(model.extension_.bound_, plain.extension_.bound_, atol=1e-6)
+
+
 def test_joint_answers_need_data():
     D = np.sqrt(((ROLL[:60, None] - ROLL[None, :60]) ** 2).sum(axis=2))
     way = extensions.Refit(jointly=True)

@@ -217,6 +217,8 @@ class Neighbors:
 
     def among(self, Q: Matrix) -> Array:
         """All distances between the rows of ``Q``."""
+        if Q.shape[0] == 1:  # of precomputed distances nothing else can be told
+            return np.zeros((1, 1))
         D = self.of_others(Q).distances(Q)
         np.fill_diagonal(D, 0)
         return np.maximum(D, D.T)
