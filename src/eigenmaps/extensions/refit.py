@@ -19,6 +19,7 @@ takes the place of r.
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
@@ -85,6 +86,10 @@ class Refit(Extension):
 
     def fit(self, model: Model) -> Self:
         self.check(model)
+        for name in ("n_pairs", "refine"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or int(value) < 0:
+                raise ValueError(f"{name}={value!r} of Refit must be a whole number, at least 0.")
         self.nystrom_ = Nystrom().fit(model)
         self.kernel_ = model.kernel
         self.scaling_ = model.scaling
@@ -139,22 +144,21 @@ class Refit(Extension):
         self.bound_ = np.ones(len(Y))
         if self.kernel_.row_is_refit:
             return Y
-        border = self.kernel_.border(X)
+        border = self.kernel_.join(X) if self.jointly else self.kernel_.border(X)
         assert border is not None
-        total = np.asarray(border.row.sum(axis=1)).ravel()
         joins = np.isfinite(Y).all(axis=1)
         if border.degree is not None:
-            joins &= total > ALONE * border.own
+            own = np.diag(border.own) if self.jointly else border.own
+            joins &= np.asarray(border.row.sum(axis=1)).ravel() > ALONE * own
         chosen = np.flatnonzero(joins)
         if len(chosen) == 0:
             return Y
-        if self.jointly:
-            new, self.bound_[chosen] = self._whole(X[chosen])
-        elif self.whole_:
-            found = [self._whole(X[i : i + 1]) for i in chosen]
-            new = np.vstack([y for y, _ in found])
-            self.bound_[chosen] = [bound for _, bound in found]
-        elif self.graph_:
+        if self.whole_:
+            parts = [chosen] if self.jointly else np.split(chosen, len(chosen))
+            for part in parts:
+                Y[part], self.bound_[part] = self._whole(X[part])
+            return Y
+        if self.graph_:
             new = np.vstack([self._nearby(border, i) for i in chosen.tolist()])
         else:
             new = self._at_once(border, chosen)
@@ -207,13 +211,16 @@ class Refit(Extension):
         return self._into_frame(mu[self._wanted], old, U[-1:])
 
     def _whole(self, X: Matrix) -> tuple[Array, float]:
-        """φ of rows that join together, from vectors of all points; and the bound."""
+        """Coordinates of rows that join together, from vectors of all points; and the bound."""
         joined = self.joined(X)
         found = self.found(joined)
         n, _ = joined.sizes
+        spread = self._spread(joined.degree) * np.ones((len(found.U), 1))
         U = found.U[:, self._wanted]
-        old = self.embedding_ * self._spread(None if joined.degree is None else joined.degree[:n])
-        new = self._into_frame(found.mu[self._wanted], old.T @ U[:n], U[n:])
+        new = self._into_frame(
+            found.mu[self._wanted], (self.embedding_ * spread[:n]).T @ U[:n], U[n:]
+        )
+        new = self.scaling_.size * new * spread[n:]
         if not self.bounded:
             return new, 1.0
         return new, found.bound(self._wanted, ceilings(joined, self.values_, self.Phi_))
