@@ -3,7 +3,7 @@
 κ' on all points is κ with new rows, ``κ' φ = S' φ ℓ``. The old eigenvectors Φ and their
 prolongation F to the new points by Nyström's formula,
 
-    F = κ(x, D) Φ / ℓ,        span{ 1, [Φ; 0], [0; F] },
+    F = κ(x, D) Φ / (S' ℓ),       span{ 1, [Φ; 0], [0; F] },
 
 are the space in which the new ones are sought first (:func:`eigenmaps.ritz.pencil`); what these
 leave, ``κ'φ/S' − φℓ``, enlarges it once. Products κΦ are kept, so that a batch of new points costs
@@ -13,7 +13,8 @@ one product of κ' with a block of vectors.
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,10 @@ SPARE = 8  # pairs kept beside those of the embedding
 ALONE = 1e-6  # less similar to all others than this part of itself, a point is a component
 ROOM = 1.5  # how much more space is reserved than is needed now
 NONE = np.empty((0, 0))
+FEW = 256  # rows of κ below which the next ones are put beside them
+
+Rows: TypeAlias = "tuple[Array, ...]"
+Kappa: TypeAlias = "Rows | sp.csr_array"
 
 
 class Growth(NamedTuple):
@@ -44,12 +49,14 @@ class Growth(NamedTuple):
     ----------
     V, KV : (n, 1 + p) arrays
         ``[1, Φ]`` and ``κ [1, Φ]``.
-    X_room, kappa_room : arrays
-        Of which X and κ, where they are dense, are the corner: no batch copies the old ones.
+    kappa : sparse matrix, or tuple of arrays
+        Where κ is dense, the rows that each batch has added, up to its own columns.
+    X_room : array
+        Of which X, where it is dense, is the top: no batch copies the old points.
     """
 
     X: Matrix
-    kappa: Matrix | None
+    kappa: Kappa
     degree: Array | None
     values: Array
     V: Array
@@ -60,7 +67,6 @@ class Growth(NamedTuple):
     deflated: bool
     residuals: Array
     X_room: Array = NONE
-    kappa_room: Array = NONE
 
     @classmethod
     def of(cls, model: Model, kernel: Kernel) -> Self:
@@ -82,7 +88,7 @@ class Growth(NamedTuple):
         S = np.ones(gram.n) if gram.degree is None else gram.degree
         V = np.hstack([np.ones((gram.n, 1)), V / np.sqrt(S)[:, None]])
         kappa, offset = _unscaled(gram), np.zeros(gram.n)
-        KV = V[:, :0] if kappa is None else kappa @ V
+        KV = _product(kappa, V)
         residuals = pairs.solve.residuals
         return cls(X, kappa, gram.degree, values, V, KV, offset, drop, q, gram.constant, residuals)
 
@@ -106,20 +112,18 @@ class Growth(NamedTuple):
             found = kernel.fit(everything)
         if isinstance(found, Border):
             _check(found)
+            row, F = self._stored(found.row), self._prolonged(found.row, found.degree)
             grown = self._joined(found)
-            assert grown.kappa is not None
-            rows, own = grown.kappa[len(self.V) :][:, : len(self.V)], found.own
-            F = self._prolonged(found.row)
             old = self.KV + sum(change @ self.V for change in found.changes)
-            products = np.block([[old, rows.T @ F], [rows @ self.V, own @ F]])
+            products = np.block([[old, row.T @ F], [row @ self.V, found.own @ F]])
         elif found.factor is not None:
             return self.solved(everything, found, self.q)
         else:
-            kappa = _unscaled(found)
-            assert kappa is not None
-            grown = self._replace(kappa=kappa, degree=found.degree, offset=np.zeros(found.n))
-            F = self._prolonged(kappa[len(self.V) :][:, : len(self.V)])
-            products = kappa @ block_diag(self.V, F)
+            kappa, n, degree = _unscaled(found), len(self.V), found.degree
+            grown = self._replace(kappa=kappa, degree=degree, offset=np.zeros(found.n))
+            whole = kappa[0] if isinstance(kappa, tuple) else kappa
+            F = self._prolonged(whole[n:][:, :n], None if degree is None else degree[n:])
+            products = _product(kappa, block_diag(self.V, F))
         grown = grown._replace(X=everything, X_room=X_room)
         return grown._improved(block_diag(self.V, F), products)
 
@@ -128,20 +132,20 @@ class Growth(NamedTuple):
         if not isinstance(self.X, np.ndarray):
             return stack(self.X, X), NONE
         n = len(self.X) + X.shape[0]
-        room = _with_room(self.X_room, self.X, n, square=False)
+        room = _with_room(self.X_room, self.X, n)
         room[len(self.X) : n] = X
         return room[:n], room
 
-    def _prolonged(self, rows: Matrix) -> Array:
-        """``[1, F]``; F is 0 where ℓ is rounding noise."""
+    def _prolonged(self, rows: Matrix, degree: Array | None) -> Array:
+        """``[1, F]`` of new points; F is 0 where ℓ is rounding noise."""
         noise = np.abs(self.values).max() * EPS * len(self.V)
         ell = np.where(np.abs(self.values) > noise, self.values, np.inf)
-        return np.hstack([np.ones((rows.shape[0], 1)), (rows @ self.V[:, 1:]) / ell])
+        S = 1.0 if degree is None else degree[:, None]
+        return np.hstack([np.ones((rows.shape[0], 1)), (rows @ self.V[:, 1:]) / ell / S])
 
     def _improved(self, basis: Array, products: Array) -> Self:
         """The leading pairs within a space whose products with κ are given, enlarged by what the
         first ones leave."""
-        assert self.kappa is not None
         p = len(self.values)
         K1 = products[:, [0]] + products[:, [p + 1]]
         if self.degree is None:
@@ -152,7 +156,7 @@ class Growth(NamedTuple):
         left = left[:, np.linalg.norm(left, axis=0) > noise * np.linalg.norm(Phi, axis=0)]
         if self.degree is None:
             left -= left.mean(axis=0)
-        basis, products = np.hstack([Phi, left]), np.hstack([KPhi, self.kappa @ left])
+        basis, products = np.hstack([Phi, left]), np.hstack([KPhi, _product(self.kappa, left)])
         values, Phi, KPhi, left = self._within(basis, products)
         size = np.abs(values).max()
         S = 1.0 if self.degree is None else self.degree[:, None]
@@ -174,32 +178,25 @@ class Growth(NamedTuple):
         Phi = Z @ W
         return values, Phi, KZ @ W, (centred @ W) / S - Phi * values
 
+    def _stored(self, row: Matrix) -> Matrix:
+        """Rows centred by the points so far, as κ is kept."""
+        return row if sp.issparse(row) else row + self.offset
+
     def _joined(self, border: Border) -> Self:
         """The state with κ, degrees and offset of all points."""
-        assert self.kappa is not None
-        n, own = len(self.offset), border.own
+        n, row, own = len(self.offset), self._stored(border.row), border.own
         degree = None if self.degree is None else border.degrees(self.degree)
         offset = np.zeros(n + len(own))
-        if sp.issparse(self.kappa):
-            kappa = sum(border.changes, self.kappa)
-            blocks = [[kappa, border.row.T], [border.row, sp.csr_array(own)]]
-            return self._replace(
-                kappa=sp.csr_array(sp.block_array(blocks)), degree=degree, offset=offset
-            )
-        row = border.row + self.offset
-        room = _with_room(self.kappa_room, self.kappa, n + len(own), square=True)
-        if border.changes:
-            room = room.copy()
-        kappa = room[: n + len(own), : n + len(own)]
-        kappa[n:, :n], kappa[:n, n:], kappa[n:, n:] = row, row.T, own
-        for change in border.changes:
-            entries = change.tocoo()
-            kappa[entries.row, entries.col] += entries.data
+        if isinstance(self.kappa, tuple):
+            kappa: Kappa = _appended(self.kappa, np.hstack([row, own]), border.changes)
+        else:
+            changed = sum(border.changes, self.kappa)
+            kappa = sp.csr_array(sp.block_array([[changed, row.T], [row, sp.csr_array(own)]]))
         if degree is None:
-            mean = np.concatenate([border.row.sum(axis=0), own.sum(axis=1)]) / len(kappa)
+            mean = np.concatenate([border.row.sum(axis=0), own.sum(axis=1)]) / len(offset)
             offset[:n] = self.offset
             offset += mean - mean.mean() / 2
-        return self._replace(kappa=kappa, degree=degree, offset=offset, kappa_room=room)
+        return self._replace(kappa=kappa, degree=degree, offset=offset)
 
 
 def _check(border: Border) -> None:
@@ -217,22 +214,49 @@ def _check(border: Border) -> None:
         )
 
 
-def _unscaled(gram: Gram) -> Matrix | None:
+def _unscaled(gram: Gram) -> Kappa:
     """``κ = S^½ M S^½``, or M itself where a method has no degrees."""
-    if gram.matrix is None or gram.degree is None:
-        return gram.matrix
-    root = np.sqrt(gram.degree)
+    if gram.matrix is None:
+        return ()
+    root = np.ones(gram.n) if gram.degree is None else np.sqrt(gram.degree)
     if sp.issparse(gram.matrix):
         scale = sp.diags_array(root)
         return sp.csr_array(scale @ gram.matrix @ scale)
-    return np.asarray(gram.matrix * root * root[:, None])
+    return (gram.matrix if gram.degree is None else gram.matrix * root * root[:, None],)
 
 
-def _with_room(whole: Array, part: Array, n: int, square: bool) -> Array:
-    """``whole``, where it has n rows; or else a larger array with ``part`` in its corner."""
+def _product(kappa: Kappa, V: Array) -> Array:
+    """``κ V``; κ is symmetric, and each of its rows is read once."""
+    if not isinstance(kappa, tuple):
+        return np.asarray(kappa @ V)
+    out = np.zeros_like(V)
+    for rows in kappa:
+        stop = rows.shape[1]
+        start = stop - len(rows)
+        out[start:stop] += rows @ V[:stop]
+        out[:start] += rows[:, :start].T @ V[start:stop]
+    return out
+
+
+def _appended(kappa: Rows, new: Array, changes: Sequence[sp.csr_array]) -> Rows:
+    """κ with new rows, and changed between old points."""
+    for change in changes:
+        kappa = tuple(
+            rows + change[rows.shape[1] - len(rows) : rows.shape[1], : rows.shape[1]]
+            for rows in kappa
+        )
+    last = kappa[-1]
+    if len(last) + len(new) > FEW or len(kappa) == 1:
+        return (*kappa, new)
+    stop = last.shape[1]
+    above = np.hstack([last, new[:, stop - len(last) : stop].T])
+    return (*kappa[:-1], np.vstack([above, new]))
+
+
+def _with_room(whole: Array, part: Array, n: int) -> Array:
+    """``whole``, where it has n rows; or else a longer array that starts with ``part``."""
     if len(whole) >= n:
         return whole
-    rows = int(ROOM * n)
-    new = np.empty((rows, rows if square else part.shape[1]))
-    new[: len(part), : part.shape[1]] = part
+    new = np.empty((int(ROOM * n), part.shape[1]))
+    new[: len(part)] = part
     return new
