@@ -104,7 +104,7 @@ class LLE(Kernel):
 
     def __call__(self, X: Matrix) -> Rows:
         distances, index = self.neighbors_.of(X, self.n_neighbors)
-        w = new_weights(self.neighbors_, X, distances, index, self.reg)
+        w = new_weights(self.neighbors_, X, distances, index, self.n_neighbors * self.reg)
         n = self.neighbors_.n
         if np.isinf(self.mu):
             return Rows(directed_graph(w, index, n))
