@@ -33,11 +33,15 @@ def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) 
     return np.asarray(Z @ Z.transpose(0, 2, 1))
 
 
-def training_weights(neighbors: Neighbors, distances: Array, index: Index, reg: float) -> Array:
-    """Weights of training points on their neighbours, ridge ``reg · trace(G)`` (Saul & Roweis)."""
+def training_weights(
+    neighbors: Neighbors, distances: Array, index: Index, reg: float, rows: Index | None = None
+) -> Array:
+    """Weights of training points on their neighbours, ridge ``reg · trace(G)`` (Saul & Roweis);
+    of those in ``rows``, where not of all."""
     X, weights = neighbors.X, np.empty(index.shape)
+    rows = np.arange(neighbors.n) if rows is None else rows
     for block in _blocks(neighbors, index):
-        G = local_gram(neighbors, X[block], distances[block], index[block])
+        G = local_gram(neighbors, X[rows[block]], distances[block], index[block])
         k = G.shape[1]
         trace = np.trace(G, axis1=1, axis2=2)
         G[:, np.arange(k), np.arange(k)] += np.where(trace > 0, reg * trace, reg)[:, None]
@@ -56,7 +60,9 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
     k = min(k, neighbors.n)
     if not smooth:
         distances, index = neighbors.of(Q, k)
-        return directed_graph(new_weights(neighbors, Q, distances, index, k * reg), index, neighbors.n)
+        return directed_graph(
+            new_weights(neighbors, Q, distances, index, k * reg), index, neighbors.n
+        )
     m, n = Q.shape[0], neighbors.n
     order, parts, left, width = [], [], np.arange(m), 4 * k
     while len(left):
@@ -65,8 +71,8 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
         phi = fading(distances, bandwidth(distances, (k + 1) / 2))
         inside = (phi == 0).any(axis=1) | (width == n)
         done, used = left[inside], np.flatnonzero(phi[inside].any(axis=0)).max(initial=0) + 1
-        distances, index, phi = (part[inside, :used] for part in (distances, index, phi))
-        w = new_weights(neighbors, Q[done], distances, index, k * reg, phi)
+        index, phi = index[inside, :used], phi[inside, :used]
+        w = new_weights(neighbors, Q[done], distances[inside, :used], index, k * reg, phi)
         order.append(done)
         parts.append(directed_graph(w, index, n))
         left, width = left[~inside], 2 * width

@@ -1,0 +1,130 @@
+"""The refit of LLE, where a new point becomes a neighbour of old ones, against true refits."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_swiss_roll
+
+import eigenmaps as em
+from eigenmaps import extensions, kernels, metrics
+from eigenmaps.neighbors import Neighbors
+
+ROLL, _ = make_swiss_roll(330, random_state=0)
+NOISY, _ = make_swiss_roll(330, noise=0.5, random_state=1)
+PIXELS = load_digits().data[:330] + np.random.default_rng(0).uniform(0, 1e-3, (330, 64))  # no ties
+FACES = Path(os.environ.get("EIGENMAPS_DATA", "absent")) / "isomap_faces_32.npz"
+
+
+def errors(model, X, Q, *ways):
+    """Root mean square distances to true refits in the fitted frame, of the spread of these."""
+    true = []
+    for x in Q:
+        joined = clone(model).fit(np.vstack([X, x]))
+        true.append(metrics.align(joined.embedding_, model.embedding_)[-1])
+    spread = np.linalg.norm(np.array(true) - np.mean(true, axis=0))
+    return [np.linalg.norm(model.with_extension(w).transform(Q) - true) / spread for w in ways]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_the_rows_that_change_are_those_of_a_fit_with_the_point(metric):
+    X, Q = ROLL[:300], ROLL[300:]
+    kernel, everything = kernels.LLE(8, metric=metric), X
+    if metric == "precomputed":
+        everything = Neighbors().fit(ROLL).distances(ROLL)
+        X, Q = everything[:300, :300], everything[300:, :300]
+    W = np.vstack([np.hstack([np.eye(300) - kernel.fit(X).factor.toarray(), np.zeros((300, 1))]),
+                   np.zeros((1, 301))])  # fmt: skip
+    rewiring = kernel.rewiring(Q)
+    for q in range(30):
+        if metric == "precomputed":
+            with_x = everything[np.ix_([*range(300), 300 + q], [*range(300), 300 + q])]
+        else:
+            with_x = np.vstack([X, Q[q]])
+        expected = np.eye(301) - clone(kernel).fit(with_x).factor.toarray()
+        found = W.copy()
+        found[:300] += rewiring.changes[q].toarray()
+        found[300, :300] = rewiring.row[[q]].toarray().ravel()
+        assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("data", "k"),
+    [(ROLL, 8), (ROLL, 12), (NOISY, 6), (NOISY, 10), (PIXELS, 16)],
+    ids=["roll", "roll 12", "noisy", "noisy 10", "digits"],
+)
+def test_a_step_is_close_to_a_true_refit_and_more_are_exact(data, k):
+    model = em.LocallyLinearEmbedding(n_neighbors=k).fit(data[:300])
+    ways = extensions.Refit(), extensions.Refit(refine=2), extensions.Refit(n_pairs=0)
+    row, step, exact, bare = errors(model, data[:300], data[300:], "nystrom", *ways)
+    assert row > 0.02
+    assert step < 1e-2 * row
+    assert exact < 1e-6 * row
+    assert step < bare
+
+
+def test_faces():
+    if not FACES.exists():
+        pytest.skip("faces are not at hand: set EIGENMAPS_DATA to the folder that holds them")
+    X = np.load(FACES)["X"]
+    order = np.random.default_rng(0).permutation(len(X))
+    X, Q = X[order[:-20]], X[order[-20:]]
+    model = em.LocallyLinearEmbedding(n_neighbors=10).fit(X)
+    row, step = errors(model, X, Q, "nystrom", "refit")
+    assert step < 0.02 * row
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"reg": 1e-7}, {"mu": 30}, {"n_components": 4}]
+    + [{"scaling": s} for s in ("sqrt-eigenvalue", "diffusion")],
+    ids=str,
+)
+def test_settings(settings):
+    settings = {"n_neighbors": 10, "extension": extensions.Refit(refine=2)} | settings
+    model = em.LocallyLinearEmbedding(**settings).fit(ROLL[:300])
+    (error,) = errors(model, ROLL[:300], ROLL[300:], model.extension)
+    assert error < 1e-4
+
+
+def test_unit_variance_is_that_of_the_fitted_points():
+    one, many = (em.LocallyLinearEmbedding(n_neighbors=10, scaling=s, extension="refit")
+                 for s in ("eigenvector", "unit-variance"))  # fmt: skip
+    expected = 300**0.5 * one.fit(ROLL[:300]).transform(ROLL[300:])
+    assert_allclose(many.fit(ROLL[:300]).transform(ROLL[300:]), expected, rtol=1e-8)
+
+
+def test_precomputed_distances():
+    D = Neighbors().fit(ROLL).distances(ROLL)
+    direct, given = (em.LocallyLinearEmbedding(n_neighbors=8, metric=m, extension="refit")
+                     for m in ("euclidean", "precomputed"))  # fmt: skip
+    expected = direct.fit(ROLL[:300]).transform(ROLL[300:])
+    found = given.fit(D[:300, :300]).transform(D[300:, :300])
+    assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_points_that_are_nobodys_neighbours():
+    model = em.LocallyLinearEmbedding(n_neighbors=10).fit(ROLL[:300])
+    Q = ROLL[300:310] + [0, 20, 0]
+    assert not any(change.nnz for change in model.kernel_.rewiring(Q).changes)
+    assert errors(model, ROLL[:300], Q, extensions.Refit(refine=2))[0] < 1e-6
+    assert np.isfinite(model.with_extension("refit").transform(1e6 * Q)).all()
+
+
+@pytest.mark.filterwarnings("ignore:The neighbourhood graph", "ignore:Components 0 to")
+def test_components_keep_their_rows():
+    X = np.vstack([ROLL[:100], ROLL[100:200] + 500])
+    model = em.LocallyLinearEmbedding(n_neighbors=8).fit(X)
+    Y = model.with_extension("refit").transform(ROLL[200:])
+    assert_array_equal(Y, model.transform(ROLL[200:]))
+
+
+def test_copies_of_training_points():
+    X = np.vstack([ROLL[:200], ROLL[:20]])
+    model = em.LocallyLinearEmbedding(n_neighbors=8, extension="refit").fit(X)
+    Y = model.transform(X)
+    assert np.isfinite(Y).all()
+    assert np.abs(Y).max() < 2 * np.abs(model.embedding_).max()
