@@ -108,7 +108,7 @@ def test_precomputed_distances():
 
 def test_points_that_are_nobodys_neighbours():
     model = em.LocallyLinearEmbedding(n_neighbors=10).fit(ROLL[:300])
-    Q = ROLL[300:310] + [0, 20, 0]
+    Q = ROLL[300:310] + np.array([0.0, 40, 0])
     assert not any(change.nnz for change in model.kernel_.rewiring(Q).changes)
     assert errors(model, ROLL[:300], Q, extensions.Refit(refine=2))[0] < 1e-6
     assert np.isfinite(model.with_extension("refit").transform(1e6 * Q)).all()
