@@ -116,6 +116,17 @@ def test_the_bandwidth_counts_as_many_points_as_asked():
         assert_allclose(fading(distances, s)[~crowded].sum(axis=1), total, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("scale", "most"), [(0.5, 400), (50, 500)])
+def test_many_points_at_almost_one_distance(scale, most):
+    """In many dimensions, or far off: at most 500 neighbours, and a continuous map still."""
+    X = np.random.default_rng(0).normal(size=(800, 20))
+    s = np.linspace(0, 1, 401)[:, None]
+    W = new_rows(Neighbors().fit(X), scale * (X[0] + s * (X[1] - X[0])), 10, 1e-3, smooth=True)
+    assert most - 200 < (W.toarray() != 0).sum(axis=1).max() <= most
+    steps = [np.abs(np.diff((W @ X[:, :2])[::every], axis=0)).max() for every in (2, 1)]
+    assert steps[1] < 0.7 * steps[0]
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 300])
 def test_few_neighbours_copies_and_far_points(k):
     X = np.vstack([ROLL[:60], np.repeat(ROLL[60:62], [2, 7], axis=0)])

@@ -12,9 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .blocks import row_blocks
-from .gram import Array, Index, Matrix
+from .gram import Array, Index, Matrix, dense
 from .neighbors import Neighbors, directed_graph
 from .roots import convex_root
+
+TINY = float(np.finfo(np.float64).tiny)
+WIDEST = 500  # neighbours that fade out, at most
 
 
 def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) -> Array:
@@ -25,12 +28,17 @@ def local_gram(neighbors: Neighbors, Q: Matrix, distances: Array, index: Index) 
         between = np.asarray(X[index[:, :, None], index[:, None, :]], dtype=np.float64)
         squares = distances**2
         return np.asarray(0.5 * (squares[:, :, None] + squares[:, None, :] - between**2))
-    m, k = index.shape
-    if isinstance(Q, np.ndarray):
-        Z = Q[:, None, :] - X[index]
-    else:
-        Z = (Q[np.repeat(np.arange(m), k)] - X[index.ravel()]).toarray().reshape(m, k, -1)
+    Z = differences(X, Q, index)
     return np.asarray(Z @ Z.transpose(0, 2, 1))
+
+
+def differences(X: Matrix, Q: Matrix, index: Index) -> Array:
+    """``x − x_i``, (m, k, features)."""
+    if isinstance(X, np.ndarray) and isinstance(Q, np.ndarray):
+        return np.asarray(Q[:, None, :] - X[index])
+    m, k = index.shape
+    rows = Q[np.repeat(np.arange(m), k)] - X[index.ravel()]
+    return dense(rows).reshape(m, k, -1)
 
 
 def training_weights(
@@ -55,7 +63,8 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
 
     These are the k nearest ones; or, with ``smooth``, all within h(x), a weight φ of which fades
     out towards h (:func:`bandwidth`): ``w = argmin wᵀGw + ε Σ d_i² w_i²/φ_i`` with ``Σ w_i = 1``
-    is a twice continuously differentiable function of x, as φ is.
+    is a twice continuously differentiable function of x, as φ is. Where more than 500 points are
+    within h, as for x far from all of them, h is the distance of the 500th: w is continuous.
     """
     k = min(k, neighbors.n)
     if not smooth:
@@ -63,19 +72,23 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
         return directed_graph(
             new_weights(neighbors, Q, distances, index, k * reg), index, neighbors.n
         )
-    m, n = Q.shape[0], neighbors.n
-    order, parts, left, width = [], [], np.arange(m), 4 * k
+    n = neighbors.n
+    order, parts, left, width = [], [], np.arange(Q.shape[0]), 4 * k
+    most = min(n, max(width, WIDEST))
     while len(left):
-        width = min(width, n)
+        width = min(width, most)
         distances, index = neighbors.of(Q[left], width)
-        phi = fading(distances, bandwidth(distances, (k + 1) / 2))
-        inside = (phi == 0).any(axis=1) | (width == n)
-        done, used = left[inside], np.flatnonzero(phi[inside].any(axis=0)).max(initial=0) + 1
-        index, phi = index[inside, :used], phi[inside, :used]
-        w = new_weights(neighbors, Q[done], distances[inside, :used], index, k * reg, phi)
-        order.append(done)
-        parts.append(directed_graph(w, index, n))
-        left, width = left[~inside], 2 * width
+        s = bandwidth(distances, (k + 1) / 2)
+        if width == most < n:
+            s = np.maximum(s, 1 / np.maximum(distances.max(axis=1) ** 2, TINY))
+        phi = fading(distances, s)
+        done = (phi == 0).any(axis=1) | (width == most)
+        used = np.flatnonzero(phi[done].any(axis=0)).max(initial=0) + 1
+        near, d = index[done, :used], distances[done, :used]
+        w = new_weights(neighbors, Q[left[done]], d, near, k * reg, phi[done, :used])
+        order.append(left[done])
+        parts.append(directed_graph(w, near, n))
+        left, width = left[~done], 2 * width
     return sp.csr_array(sp.vstack(parts, format="csr")[np.argsort(np.concatenate(order))])
 
 
@@ -118,20 +131,25 @@ def new_weights(
     and Ĝ the ``√(φ_i φ_j)`` cosines between the x − x_i, ``w ∝ r ∘ (Ĝ + εI)^-1 r``, which stays
     regular throughout.
     """
-    k = index.shape[1]
+    X, k = neighbors.X, index.shape[1]
     weights = np.empty(index.shape)
     for block in _blocks(neighbors, index):
-        d = distances[block]
+        d, near = distances[block], index[block]
         root = np.ones_like(d) if phi is None else np.sqrt(phi[block])
-        G = local_gram(neighbors, Q[block], d, index[block])
         scale = root / np.where(d > 0, d, 1.0)
-        G *= scale[:, :, None]
-        G *= scale[:, None, :]
-        here = d == 0
-        G[here[:, :, None] | here[:, None, :]] = 0
-        G[:, np.arange(k), np.arange(k)] = root**2 + ridge
-        r = np.where(here, 1.0, d.min(axis=1, keepdims=True) * scale)
-        w = r * np.linalg.solve(G, r[:, :, None])[:, :, 0]
+        r = np.where(d > 0, d.min(axis=1, keepdims=True) * scale, 1.0)[:, :, None]
+        if neighbors.metric != "precomputed" and X.shape[1] < k:
+            # Ĝ = ZZᵀ:  ε (ZZᵀ + εI)^-1 = I − Z (ZᵀZ + εI)^-1 Zᵀ
+            Z = differences(X, Q[block], near) * scale[:, :, None]
+            Zt = Z.transpose(0, 2, 1)
+            w = r - Z @ np.linalg.solve(Zt @ Z + ridge * np.eye(X.shape[1]), Zt @ r)
+        else:
+            G = local_gram(neighbors, Q[block], d, near) * scale[:, :, None] * scale[:, None, :]
+            here = d == 0
+            G[here[:, :, None] | here[:, None, :]] = 0
+            G[:, np.arange(k), np.arange(k)] = root**2 + ridge
+            w = np.linalg.solve(G, r)
+        w = (r * w)[:, :, 0]
         weights[block] = w / w.sum(axis=1, keepdims=True)
     return weights
 

@@ -26,8 +26,9 @@ class Barycentric(Extension):
     smooth : bool, default=True
         Neighbours fade out with their distance, by ``φ = (1 − d²/h²)³`` with h such that
         ``Σφ = (n_neighbors + 1)/2``: coordinates are twice continuously differentiable functions
-        of x. Otherwise all of the nearest count alike, the others not at all, as in the papers:
-        coordinates jump where the nearest change.
+        of x; merely continuous ones where more than 500 points are within h. Otherwise all of the
+        nearest count alike, the others not at all, as in the papers: coordinates jump where the
+        nearest change.
 
     Examples
     --------

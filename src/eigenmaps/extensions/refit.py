@@ -42,7 +42,7 @@ class Refit(Extension):
     training point is a second copy of it. A point too far from all others to share a component
     with them keeps Nyström's coordinates. Of LLE a point changes the weights of those that it
     becomes a neighbour of: answers are those of a fit to some six digits (rounding error with
-    ``refine=2``), and cost some forty sparse solves each.
+    ``refine=2``), cost some forty sparse solves each, and have no bound; each row joins alone.
 
     Parameters
     ----------

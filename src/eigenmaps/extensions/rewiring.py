@@ -85,20 +85,20 @@ class Rewired:
         E = np.zeros((n + 1, len(T)))
         E[T, np.arange(len(T))] = 1
         G = lu.solve(E)
-        core = np.eye(len(T)) - D @ G[:n]
+        core = np.linalg.pinv(np.eye(len(T)) - D @ G[:n])
 
         def solve(b: Array) -> Array:
             """R'z = b, for z whose values on D sum to 0."""
             rhs = np.vstack([b[:n], np.zeros((1, b.shape[1]))])
             rhs[T] += omega[:, None] * b[n]
             z = lu.solve(rhs)
-            z = (z + G @ np.linalg.solve(core, D @ z[:n]))[:n]
+            z = (z + G @ (core @ (D @ z[:n])))[:n]
             return np.vstack([z, b[n] + w @ z])
 
         def solve_transposed(b: Array, last: float = 0) -> Array:
             """R'ᵀz = b, up to the left null vector, which ``b = 0, last = 1`` gives."""
             rhs = np.vstack([b[:n] + w.T * b[n], np.full((1, b.shape[1]), last)])
-            rhs[:n] += D.T @ np.linalg.solve(core.T, lu.solve(rhs, trans="T")[T])
+            rhs[:n] += D.T @ (core.T @ lu.solve(rhs, trans="T")[T])
             z = lu.solve(rhs, trans="T")
             return np.vstack([z[:n], b[n] + omega @ z[T]])
 
