@@ -41,13 +41,14 @@ class Refit(Extension):
     Every row is answered as if it alone had joined. It does not interpolate: a row that is a
     training point is a second copy of it. A point too far from all others to share a component
     with them keeps Nyström's coordinates. Of LLE a point changes the weights of those that it
-    becomes a neighbour of: answers are those of a fit to some six digits (rounding error with
-    ``refine=2``), cost some forty sparse solves each, and have no bound; each row joins alone.
+    becomes a neighbour of: answers are those of a fit to four digits or more, without a bound, for
+    some forty sparse solves each; rows join one by one.
 
     Parameters
     ----------
     n_pairs : int, default=16
-        Eigenpairs kept beside those of the embedding: more come closer to the refit.
+        Eigenpairs kept beside those of the embedding: more come closer to the refit. Of LLE at most
+        four, as its steps converge fast.
     refine : int, default=0
         Steps that converge to the exact refit. Each takes products of κ with a few vectors for
         every row, and κ is kept: n² numbers where it is dense.
@@ -142,7 +143,7 @@ class Refit(Extension):
         self.bound_ = np.ones(len(Y))
         rewiring = self.kernel_.rewiring(X)
         if rewiring is not None:
-            return self.rewired_(rewiring, Y, 1 + self.refine)
+            return self.rewired_(rewiring, Y, self.refine)
         border = self.kernel_.border(X)
         assert border is not None
         total = np.asarray(border.row.sum(axis=1)).ravel()

@@ -5,14 +5,15 @@ the refit, but for the points T that take x for a neighbour and have new rows. I
 
     R'z = [(R − C) z_D − ω z_x;  z_x − wᵀz_D],      C, ω: the change of the rows T, zero elsewhere.
 
-Bordered by the constants on one side and any s on the other, R is regular, and one factorisation of
+R takes constants to 0. Bordered by any s, and with one value of z pinned to 0, it is regular, and
+one factorisation of
 
-    K = [[R, s], [1ᵀ, 0]]
+    K = [[R, s], [e₁ᵀ, 0]]
 
 serves all new points: without z_x, R' differs from R by ``C + ωwᵀ``, of rank |T|, so that systems
 with R' and R'ᵀ are solved by Woodbury's formula. Inverse iteration ``V ← R'^-1 R'^-T V`` from the
-old vectors and their means wᵀV at x then converges within a step or two. It works with R', not with
-R'ᵀR', whose small eigenvalues drown.
+old vectors and their means wᵀV at x then converges within a few steps. R'ᵀR' is not formed: its
+small eigenvalues would drown.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from ..gram import Array, Rewiring
 from .base import Model
 
 EPS = float(np.finfo(np.float64).eps)
+SPARE = 4  # pairs beside those of the embedding: steps converge fast, and each costs two solves
+STEPS = 2  # of inverse iteration
 CONNECTED = 1e4 * EPS  # smaller singular values are components: K is then singular
 
 
@@ -40,7 +43,7 @@ class Rewired:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said when the model was fitted
             gram = model.kernel.fixed().fit(model.X)
-            wanted = min(model.phi.shape[1] + n_pairs, gram.n - gram.drop)
+            wanted = min(model.phi.shape[1] + min(n_pairs, SPARE), gram.n - gram.drop)
             pairs = eigenpairs(gram, wanted)
         assert gram.factor is not None
         self.kernel_ = model.kernel
@@ -52,11 +55,13 @@ class Rewired:
         self._solver: SuperLU | None = None
         return self
 
-    def __call__(self, rewiring: Rewiring, Y: Array, steps: int) -> Array:
-        """Coordinates of new points; Y, where the training points fall into components."""
+    def __call__(self, rewiring: Rewiring, Y: Array, refine: int) -> Array:
+        """Coordinates of new points; Y, where points fall into components, with x or without."""
         q = Y.shape[1]
         for i, change in enumerate(rewiring.changes if self.connected_ else ()):
-            values, U = self.joined(rewiring.row[[i]], change, steps)
+            values, U = self.joined(rewiring.row[[i]], change, STEPS + refine)
+            if values[0] < CONNECTED:
+                continue
             ell = self.kernel_.ell(-(values[:q] ** 2))
             y = self.scaling_.size * ell**self.scaling_.power * U[:, :q]
             turn, _ = orthogonal_procrustes(y[:-1], self.embedding_)
@@ -72,7 +77,8 @@ class Rewired:
         if self._solver is None:
             n = self.factor_.shape[0]
             s = np.random.RandomState(0).uniform(-1, 1, (n, 1))
-            K = sp.block_array([[self.factor_, s], [np.ones((1, n)), None]])
+            pin = sp.csr_array(([1.0], ([0], [0])), (1, n))  # 1ᵀ would fill the factors
+            K = sp.block_array([[self.factor_, s], [pin, None]])
             self._solver = splu(sp.csc_array(K))
         return self._solver
 
@@ -84,11 +90,12 @@ class Rewired:
         D = sp.csr_array(change[T][:, :n] + sp.csr_array(omega[:, None]) @ w)
         E = np.zeros((n + 1, len(T)))
         E[T, np.arange(len(T))] = 1
-        G = lu.solve(E)
+        DT = np.vstack([D.T.toarray(), np.zeros((1, len(T)))])
+        G, H = lu.solve(E), lu.solve(DT, trans="T")
         core = np.linalg.pinv(np.eye(len(T)) - D @ G[:n])
 
         def solve(b: Array) -> Array:
-            """R'z = b, for z whose values on D sum to 0."""
+            """R'z = b, up to a constant."""
             rhs = np.vstack([b[:n], np.zeros((1, b.shape[1]))])
             rhs[T] += omega[:, None] * b[n]
             z = lu.solve(rhs)
@@ -97,9 +104,8 @@ class Rewired:
 
         def solve_transposed(b: Array, last: float = 0) -> Array:
             """R'ᵀz = b, up to the left null vector, which ``b = 0, last = 1`` gives."""
-            rhs = np.vstack([b[:n] + w.T * b[n], np.full((1, b.shape[1]), last)])
-            rhs[:n] += D.T @ (core.T @ lu.solve(rhs, trans="T")[T])
-            z = lu.solve(rhs, trans="T")
+            z = lu.solve(np.vstack([b[:n] + w.T * b[n], np.full((1, b.shape[1]), last)]), trans="T")
+            z += H @ (core.T @ z[T])
             return np.vstack([z[:n], b[n] + omega @ z[T]])
 
         null = solve_transposed(np.zeros((n + 1, 1)), 1)
