@@ -62,7 +62,7 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
     """Weights of any point on the training points around it, as rows of an (m, n) matrix.
 
     These are the k nearest ones; or, with ``smooth``, all within h(x), a weight φ of which fades
-    out towards h (:func:`bandwidth`): ``w = argmin wᵀGw + ε Σ d_i² w_i²/φ_i`` with ``Σ w_i = 1``
+    out towards h (:func:`bandwidth`): ``w = argmin wᵀGw + ε Σ (d_i w_i/φ_i)²`` with ``Σ w_i = 1``
     is a twice continuously differentiable function of x, as φ is. Where more than 500 points are
     within h, as for x far from all of them, h is the distance of the 500th: w is continuous.
     """
@@ -78,10 +78,10 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
     while len(left):
         width = min(width, most)
         distances, index = neighbors.of(Q[left], width)
-        s = bandwidth(distances, (k + 1) / 2)
+        s = bandwidth(distances, 0.75 * (k + 1))
         if width == most < n:
             s = np.maximum(s, 1 / np.maximum(distances.max(axis=1) ** 2, TINY))
-        phi = fading(distances, s)
+        phi = faded(distances, s)
         done = (phi == 0).any(axis=1) | (width == most)
         used = np.flatnonzero(phi[done].any(axis=0)).max(initial=0) + 1
         near, d = index[done, :used], distances[done, :used]
@@ -92,7 +92,7 @@ def new_rows(neighbors: Neighbors, Q: Matrix, k: int, reg: float, smooth: bool) 
     return sp.csr_array(sp.vstack(parts, format="csr")[np.argsort(np.concatenate(order))])
 
 
-def fading(distances: Array, s: Array) -> Array:
+def faded(distances: Array, s: Array) -> Array:
     """``φ(d) = (1 − d²/h²)³`` within h, 0 beyond; ``s = 1/h²``."""
     u = np.multiply(s[:, None], distances**2, out=np.zeros_like(distances), where=distances > 0)
     return np.asarray(np.maximum(1 - u, 0) ** 3)
@@ -124,19 +124,19 @@ def new_weights(
     ridge: float,
     phi: Array | None = None,
 ) -> Array:
-    """Weights of any point on some others, ridge ``ε d_i²/φ_i`` (φ = 1 where it is not given).
+    """Weights of any point on some others, ridge ``ε (d_i/φ_i)²`` (φ = 1 where it is not given).
 
     With ``ε = k · reg`` it is that of :func:`training_weights` on the average, but vanishes with
-    the distance: as x → x_i the weights tend to δ_i, and are δ_i there. With r_i = √φ_i d_min/d_i
-    and Ĝ the ``√(φ_i φ_j)`` cosines between the x − x_i, ``w ∝ r ∘ (Ĝ + εI)^-1 r``, which stays
+    the distance: as x → x_i the weights tend to δ_i, and are δ_i there. With r_i = φ_i d_min/d_i
+    and Ĝ the ``φ_i φ_j`` cosines between the x − x_i, ``w ∝ r ∘ (Ĝ + εI)^-1 r``, which stays
     regular throughout.
     """
     X, k = neighbors.X, index.shape[1]
     weights = np.empty(index.shape)
     for block in _blocks(neighbors, index):
         d, near = distances[block], index[block]
-        root = np.ones_like(d) if phi is None else np.sqrt(phi[block])
-        scale = root / np.where(d > 0, d, 1.0)
+        fading = np.ones_like(d) if phi is None else phi[block]
+        scale = fading / np.where(d > 0, d, 1.0)
         r = np.where(d > 0, d.min(axis=1, keepdims=True) * scale, 1.0)[:, :, None]
         if neighbors.metric != "precomputed" and X.shape[1] < k:
             # Ĝ = ZZᵀ:  ε (ZZᵀ + εI)^-1 = I − Z (ZᵀZ + εI)^-1 Zᵀ
@@ -147,7 +147,7 @@ def new_weights(
             G = local_gram(neighbors, Q[block], d, near) * scale[:, :, None] * scale[:, None, :]
             here = d == 0
             G[here[:, :, None] | here[:, None, :]] = 0
-            G[:, np.arange(k), np.arange(k)] = root**2 + ridge
+            G[:, np.arange(k), np.arange(k)] = fading**2 + ridge
             w = np.linalg.solve(G, r)
         w = (r * w)[:, :, 0]
         weights[block] = w / w.sum(axis=1, keepdims=True)

@@ -25,7 +25,7 @@ class Barycentric(Extension):
         Ridge of the weights, relative to the squared distances of the neighbours.
     smooth : bool, default=True
         Neighbours fade out with their distance, by ``φ = (1 − d²/h²)³`` with h such that
-        ``Σφ = (n_neighbors + 1)/2``: coordinates are twice continuously differentiable functions
+        ``Σφ = ¾ (n_neighbors + 1)``: coordinates are twice continuously differentiable functions
         of x; merely continuous ones where more than 500 points are within h. Otherwise all of the
         nearest count alike, the others not at all, as in the papers: coordinates jump where the
         nearest change.
