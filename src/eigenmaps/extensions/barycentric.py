@@ -41,7 +41,7 @@ class Barycentric(Extension):
     >>> for smooth in (True, False):
     ...     Y = model.with_extension(extensions.Barycentric(smooth=smooth)).transform(walk)
     ...     print(f"largest step of {np.ptp(Y[:, 0]):.0f}: {abs(np.diff(Y[:, 0])).max():.1f}")
-    largest step of 25: 0.4
+    largest step of 25: 0.3
     largest step of 26: 19.5
     """
 
