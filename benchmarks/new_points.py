@@ -62,7 +62,7 @@ WAYS: dict[str, extensions.Extension] = {
     "refine=3": extensions.Refit(refine=3),
     "restricted": extensions.Restricted(),
     "barycentric": extensions.Barycentric(),
-    "smooth": extensions.Barycentric(smooth=True),
+    "hard": extensions.Barycentric(smooth=False),
     "sparse": extensions.Sparse(),
     "heat": extensions.Heat(),
     "linear": extensions.Regression(),

@@ -15,7 +15,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FLOORS = [
     {"_compute"},
     {"gram"},
-    {"blocks", "scaling"},
+    {"blocks", "scaling", "roots"},
     {"neighbors", "normalization", "solvers", "ritz"},
     {"graphs"},
     {"eigen", "barycenter", "selection", "assignment", "inverse"},

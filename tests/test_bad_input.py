@@ -300,7 +300,7 @@ def test_distances_that_are_none():
 def test_unknown_extension_lists_the_known(method):
     method = type(method)(extension="nystroem")
     with pytest.raises(
-        ValueError, match="'nystroem' is not known.*'nystrom', 'refit', 'barycentric'"
+        ValueError, match="'nystroem' is not known.*'nystrom', 'refit', 'restricted'"
     ):
         method.fit(X)
     with pytest.raises(ValueError, match="is not known"):
@@ -372,7 +372,7 @@ def test_a_kernel_that_is_no_kernel():
         em.Eigenmap("isomap").fit(X)
 
 
-@pytest.mark.parametrize("extension", ["refit", "barycentric", "heat", "linear"])
+@pytest.mark.parametrize("extension", ["refit", "restricted", "barycentric", "heat", "linear"])
 def test_extensions_that_need_coordinates(extension):
     W = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     model = em.LaplacianEigenmaps(affinity="precomputed").fit(W)

@@ -29,6 +29,6 @@ def test_links_within_the_project_lead_somewhere(page):
 
 def test_every_file_named_in_a_page_exists():
     page = (ROOT / "docs" / "how_it_works.md").read_text()
-    for name in re.findall(r"`((?:kernels/|tests/)?[a-z_]+\.py)`", page):
+    for name in re.findall(r"`((?:kernels/|extensions/|tests/)?[a-z_]+\.py)`", page):
         places = (ROOT / name, ROOT / "src" / "eigenmaps" / name)
         assert any(place.exists() for place in places), name

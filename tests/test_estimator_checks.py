@@ -15,6 +15,10 @@ EXPECTED = {
         ("check_transformer_general", "check_transformer_data_not_an_array"),
         "a training point is a second copy of itself, so that transform(X_train) is not embedding_",
     ),
+    "restricted": dict.fromkeys(
+        ("check_transformer_general", "check_transformer_data_not_an_array"),
+        "a training point is fitted once more, in fewer dimensions than its distances have",
+    ),
     "linear": dict.fromkeys(
         ("check_transformer_general", "check_transformer_data_not_an_array"), SMOOTHS
     ),
@@ -47,6 +51,7 @@ OTHERS = [
     em.Isomap(extension="barycentric"),
     em.Isomap(extension="heat"),
     em.ClassicalMDS(extension="refit"),
+    em.ClassicalMDS(extension="restricted"),
     em.Isomap(extension="linear"),
     extensions.RBFNetwork(),
 ]

@@ -70,6 +70,7 @@ JUMPS += ("lle mu",)
 
 EXTENSIONS = {
     **{name: extensions.by_name(name) for name in extensions.NAMES},
+    "barycentric, hard": extensions.Barycentric(smooth=False),
     "heat, all": extensions.Heat(None, beta=5.0),
     "forest": extensions.Regression(RandomForestRegressor(20, random_state=0)),
     "rbf network": extensions.Regression(extensions.RBFNetwork(50)),

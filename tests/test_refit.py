@@ -211,12 +211,6 @@ def test_joint_answers_need_data():
         em.ClassicalMDS(metric="precomputed", extension=way).fit(D)
 
 
-def test_in_lle_the_row_is_the_refit():
-    X, Q = ROLL[:240], ROLL[240:]
-    model = em.LocallyLinearEmbedding(n_neighbors=10).fit(X)
-    np.testing.assert_array_equal(model.with_extension("refit").transform(Q), model.transform(Q))
-
-
 def test_a_point_far_from_all_keeps_nystroms_coordinates():
     X = ROLL[:240]
     model = em.LaplacianEigenmaps(affinity="rbf", gamma=0.05).fit(X)

@@ -145,9 +145,16 @@ def assert_equal_trees(a, b):
 # --- what is saved comes back ---------------------------------------------------------------
 
 
+def skip_where_restricted_is_refused(name, extension):
+    """It serves scalar products only."""
+    if extension == "restricted" and name.startswith(("lle", "lap", "clus", "eigenmap-diff")):
+        pytest.skip(f"{extension} refuses {name}")
+
+
 @pytest.mark.parametrize("extension", extensions.NAMES)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_with_every_extension(name, extension, path):
+    skip_where_restricted_is_refused(name, extension)
     estimator = ESTIMATORS[name](extension=extension).fit(X)
     assert_same(reloaded(estimator, path), estimator, NEW)
 
@@ -156,6 +163,7 @@ def test_every_estimator_with_every_extension(name, extension, path):
 @pytest.mark.parametrize("form", INPUTS)
 @pytest.mark.parametrize("name", ["mds", "kernel-pca", "laplacian-heat"])
 def test_every_form_of_data(name, form, extension, path):
+    skip_where_restricted_is_refused(name, extension)
     estimator = ESTIMATORS[name](extension=EXTENSIONS[extension])
     convert = INPUTS[form]
     estimator.fit(convert(X))
@@ -174,6 +182,7 @@ def test_precomputed(name, extension, path):
     make, takes = PRECOMPUTED[name]
     if takes not in extensions.NAMES[extension].serves:
         pytest.skip(f"{extension} does not read {takes}")
+    skip_where_restricted_is_refused(name, extension)
     train, new = pairwise_distances(X), pairwise_distances(NEW, X)
     if takes == "similarities":
         train, new = np.exp(-(train**2) / 9), np.exp(-(new**2) / 9)

@@ -292,8 +292,8 @@ class Eigenmap(SpectralEmbedder):
     n_components : int or None, default=2
         None: every component with a positive eigenvalue.
     extension : str or Extension, default="nystrom"
-        The way to new points: ``"nystrom"``, ``"refit"``, ``"barycentric"``, ``"heat"``,
-        ``"linear"`` or an object of :mod:`eigenmaps.extensions`.
+        The way to new points: ``"nystrom"``, ``"refit"``, ``"restricted"``, ``"barycentric"``,
+        ``"heat"``, ``"linear"`` or an object of :mod:`eigenmaps.extensions`.
     scaling : str, default="auto"
         Which multiple of the eigenfunctions the coordinates are: ``"eigenvector"``,
         ``"unit-variance"``, ``"sqrt-eigenvalue"``, ``"degree"``, ``"diffusion"``

@@ -130,14 +130,26 @@ class Border(NamedTuple):
         return np.concatenate([now, self.degree])
 
 
+class Rewiring(NamedTuple):
+    """What new points, each alone, change in a factor I − W where they join the training set.
+
+    Attributes
+    ----------
+    row : sparse (m, n)
+        Their own rows of W.
+    changes : list of sparse (n, n + 1) matrices
+        By how much the rows of W of training points change; the last column is the new point's.
+    """
+
+    row: sp.csr_array
+    changes: Sequence[sp.csr_array]
+
+
 class RowKernel(Protocol):
     """What an extension may ask of a fitted kernel."""
 
     @property
     def takes(self) -> str: ...
-
-    @property
-    def row_is_refit(self) -> bool: ...
 
     def fit(self, X: Matrix) -> Gram: ...
 
@@ -148,6 +160,10 @@ class RowKernel(Protocol):
 
     def fixed(self) -> Self: ...
 
+    def ell(self, values: Array) -> Array: ...
+
     def border(self, X: Matrix) -> Border | None: ...
+
+    def rewiring(self, X: Matrix) -> Rewiring | None: ...
 
     def join(self, X: Matrix) -> Border | None: ...

@@ -27,6 +27,7 @@ from .assignment import Centres, Discretization, PivotedQR
 from .clustering import SpectralClustering
 from .eigen import Solve
 from .eigenmap import Eigenmap, SpectralEmbedder
+from .extensions.rewiring import Rewired
 from .inverse import Inverse
 from .neighbors import Neighbors
 from .normalization import Centring, Degrees
@@ -48,6 +49,7 @@ CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         *(Eigenmap, SpectralClustering, Solve, Scaling, Centring, Degrees, Neighbors, Inverse),
+        Rewired,
         *(Centres, PivotedQR, Discretization, LinearRegression, Ridge, KernelRidge),
     )
 }

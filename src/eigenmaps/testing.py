@@ -172,6 +172,22 @@ def growing_is_fitting(kernel: Kernel) -> None:
     assert_array_equal(_dense(kernel(Q)), before)
 
 
+def rewiring_is_what_joins(kernel: Kernel) -> None:
+    """Where a kernel says what a new point changes in M's factor, a fit with it has just that."""
+    X, Q = sample()
+    gram, rewiring = kernel.fit(X), kernel.rewiring(Q[:7])
+    if rewiring is None:
+        return
+    assert gram.factor is not None
+    for q, change in enumerate(rewiring.changes):
+        row = rewiring.row[[q]].toarray()
+        found = np.block([[gram.factor.toarray(), np.zeros((len(X), 1))], [-row, np.ones((1, 1))]])
+        found[:-1] -= change.toarray()
+        joined = clone(kernel).fit(np.vstack([X, Q[q]])).factor
+        assert joined is not None
+        assert_allclose(found, joined.toarray(), rtol=0, atol=1e-9)
+
+
 def input_is_kept(kernel: Kernel) -> None:
     """Neither fit nor a call changes its input."""
     X, Q = sample()
@@ -216,6 +232,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         training_points_stay,
         border_is_what_joins,
         growing_is_fitting,
+        rewiring_is_what_joins,
         input_is_kept,
         dtype_is_kept,
         copies_agree,

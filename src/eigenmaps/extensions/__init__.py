@@ -13,6 +13,7 @@ from .heat import Heat
 from .nystrom import Nystrom
 from .refit import Refit
 from .regression import RBFNetwork, Regression
+from .restricted import Restricted
 
 __all__ = [
     "Barycentric",
@@ -23,12 +24,14 @@ __all__ = [
     "RBFNetwork",
     "Refit",
     "Regression",
+    "Restricted",
     "by_name",
 ]
 
 NAMES: dict[str, type[Extension]] = {
     "nystrom": Nystrom,
     "refit": Refit,
+    "restricted": Restricted,
     "barycentric": Barycentric,
     "heat": Heat,
     "linear": Regression,

@@ -30,6 +30,7 @@ from ..gram import Array, Border, Index, Matrix
 from ..ritz import Joined, Ritz, ceilings, pencil, ritz
 from .base import Extension, Model
 from .nystrom import Nystrom
+from .rewiring import Rewired
 
 NOISE = 1e-12  # ρ² below this part of ‖k/S‖²_S is rounding error
 ALONE = 1e-6  # κ(x, D) below this part of κ(x,x): x would be a component of its own
@@ -39,13 +40,16 @@ class Refit(Extension):
     """A Rayleigh–Ritz step towards the fit that has the new point among its training points.
 
     Every row is answered as if it alone had joined. It does not interpolate: a row that is a
-    training point is a second copy of it. For LLE the kernel's own row is the refit, and a point
-    too far from all others to share a component with them keeps Nyström's coordinates.
+    training point is a second copy of it. A point too far from all others to share a component
+    with them keeps Nyström's coordinates. Of LLE a point changes the weights of those that it
+    becomes a neighbour of: answers are those of a fit to four digits or more, without a bound, for
+    some forty sparse solves each; rows join one by one.
 
     Parameters
     ----------
     n_pairs : int, default=16
-        Eigenpairs kept beside those of the embedding: more come closer to the refit.
+        Eigenpairs kept beside those of the embedding: more come closer to the refit. Of LLE at most
+        four, as its steps converge fast.
     refine : int, default=0
         Steps that converge to the exact refit. Each takes products of κ with a few vectors for
         every row, and κ is kept: n² numbers where it is dense.
@@ -93,7 +97,8 @@ class Refit(Extension):
         self.nystrom_ = Nystrom().fit(model)
         self.kernel_ = model.kernel
         self.scaling_ = model.scaling
-        if model.kernel.row_is_refit:
+        if model.kernel.rewiring(model.X[:1]) is not None:
+            self.rewired_ = Rewired().fit(model, self.n_pairs)
             return self
         if self.jointly and model.kernel.takes != "vectors":
             raise ValueError(
@@ -142,8 +147,9 @@ class Refit(Extension):
     def __call__(self, X: Matrix) -> Array:
         Y = self.nystrom_(X)
         self.bound_ = np.ones(len(Y))
-        if self.kernel_.row_is_refit:
-            return Y
+        rewiring = self.kernel_.rewiring(X)
+        if rewiring is not None:
+            return self.rewired_(rewiring, Y, self.refine)
         border = self.kernel_.join(X) if self.jointly else self.kernel_.border(X)
         assert border is not None
         joins = np.isfinite(Y).all(axis=1)

@@ -7,7 +7,7 @@ from typing import ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows
 
 Part = TypeVar("Part")
 
@@ -39,11 +39,6 @@ class Kernel(BaseEstimator, ABC):
         """Whether X may be a :mod:`scipy.sparse` matrix."""
         return False
 
-    @property
-    def row_is_refit(self) -> bool:
-        """Whether rows as they are give a new point what a fit with it would have given."""
-        return False
-
     def fixed(self) -> Self:
         """An unfitted copy with what the data chose, such as a bandwidth, as its parameters."""
         return clone(self)
@@ -55,6 +50,11 @@ class Kernel(BaseEstimator, ABC):
 
     def border(self, X: Matrix) -> Border | None:
         """What each new point, alone, would add to κ, where the kernel knows it
+        (``extension="refit"``)."""
+        return None
+
+    def rewiring(self, X: Matrix) -> Rewiring | None:
+        """What each new point, alone, would change in the factor of M, where M has one
         (``extension="refit"``)."""
         return None
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..barycenter import new_weights, training_weights
-from ..gram import Array, Gram, Matrix, Rows
+from ..gram import Array, Gram, Matrix, Rewiring, Rows, stack
 from ..graphs import components, cure_by_neighbors, directed_graph, warn_disconnected
-from ..neighbors import Neighbors
+from ..neighbors import TIES, Neighbors
 from .base import Kernel
 
 
@@ -62,12 +62,6 @@ class LLE(Kernel):
     def accepts_sparse(self) -> bool:
         return self.metric != "precomputed"
 
-    @property
-    def row_is_refit(self) -> bool:
-        """Adding [−wᵀ, 1] to I − W changes the Gram matrix by what vanishes on [Y; wᵀY]: the row
-        is the refit, but for old points that would take the new one as a neighbour."""
-        return True
-
     def fit(self, X: Matrix) -> Gram:
         if self.metric not in ("euclidean", "precomputed"):
             raise ValueError(
@@ -93,13 +87,14 @@ class LLE(Kernel):
                 cure_by_neighbors(self.neighbors_, k),
             )
         W = training_weights(self.neighbors_, distances, index, self.reg)
+        self.nearest_ = distances, index
         self.W_ = directed_graph(W, index, n)
         constant = np.full((n, 1), n**-0.5)
         return Gram(factor=sp.csr_array(sp.eye_array(n) - self.W_), known=constant, drop=1)
 
     def __call__(self, X: Matrix) -> Rows:
         distances, index = self.neighbors_.of(X, self.n_neighbors)
-        w = new_weights(self.neighbors_, X, distances, index, self.reg)
+        w = new_weights(self.neighbors_, X, distances, index, self.n_neighbors * self.reg)
         n = self.neighbors_.n
         if np.isinf(self.mu):
             return Rows(directed_graph(w, index, n))
@@ -107,6 +102,39 @@ class LLE(Kernel):
         on_D = sp.csr_array(K1 * directed_graph(1.0 * (distances == 0), index, n))
         K2 = on_D @ (self.W_ + self.W_.T - self.W_.T @ self.W_)
         return Rows(sp.csr_array(K1 * (1 - 1 / self.mu) + K2 / self.mu))
+
+    def rewiring(self, X: Matrix) -> Rewiring:
+        """x has its row of W, and takes the farthest one's place among the k nearest of each point
+        that it is nearer to."""
+        n, m = self.neighbors_.n, X.shape[0]
+        joined = self._joined(X)
+        new = self.neighbors_.of(X, self.n_neighbors)
+        w = training_weights(joined, *new, self.reg, n + np.arange(m))
+        distances, index = self.nearest_
+        reach = self.neighbors_.within(X, distances.max(axis=1) * (1 - 2 * TIES)).tocoo()
+        x, old = reach.row, reach.col
+        d, i = distances[old], index[old]
+        last = np.arange(len(old)), d.argmax(axis=1)
+        d[last], i[last] = reach.data, n + x
+        W = directed_graph(training_weights(joined, d, i, self.reg, old), i, n + m)
+        changes = []
+        for q in range(m):
+            own = np.flatnonzero(x == q)
+            now = sp.csr_array(W[own][:, [*range(n), n + q]])
+            change = now - sp.csr_array(sp.hstack([self.W_[old[own]], sp.csr_array((len(own), 1))]))
+            spread = sp.csr_array(
+                (np.ones(len(own)), (old[own], np.arange(len(own)))), (n, len(own))
+            )
+            changes.append(sp.csr_array(spread @ change))
+        return Rewiring(directed_graph(w, new[1], n), changes)
+
+    def _joined(self, X: Matrix) -> Neighbors:
+        """The search among training points and new ones; these are strangers to one another."""
+        near = self.neighbors_
+        if self.metric != "precomputed":
+            return near.with_more(X, stack(near.X, X))
+        strangers = np.zeros((X.shape[0],) * 2)
+        return Neighbors("precomputed").fit(np.block([[near.X, X.T], [X, strangers]]))
 
     def ell(self, values: Array) -> Array:
         """``(μ − λ̂)/μ``."""
