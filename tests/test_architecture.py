@@ -15,9 +15,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FLOORS = [
     {"_compute"},
     {"gram"},
-    {"blocks", "scaling"},
+    {"blocks", "scaling", "interior"},
     {"neighbors", "normalization", "solvers", "ritz"},
-    {"eigen", "barycenter", "selection", "assignment", "inverse"},
+    {"eigen", "barycenter", "selection", "assignment", "inverse", "coding"},
     {"kernels", "extensions"},
     {"validation", "growth"},
     {"eigenmap"},

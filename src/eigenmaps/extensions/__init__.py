@@ -13,6 +13,7 @@ from .heat import Heat
 from .nystrom import Nystrom
 from .refit import Refit
 from .regression import RBFNetwork, Regression
+from .sparse import Sparse
 
 __all__ = [
     "Barycentric",
@@ -23,6 +24,7 @@ __all__ = [
     "RBFNetwork",
     "Refit",
     "Regression",
+    "Sparse",
     "by_name",
 ]
 
@@ -31,6 +33,7 @@ NAMES: dict[str, type[Extension]] = {
     "refit": Refit,
     "barycentric": Barycentric,
     "heat": Heat,
+    "sparse": Sparse,
     "linear": Regression,
 }
 
