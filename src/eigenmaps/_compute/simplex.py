@@ -15,6 +15,9 @@ from .door import compiled_with
 
 REFRESH = 250  # exchanges between two inversions from the data
 STALL = 60  # exchanges in a row that do not move
+SHAKEN = 1e-7  # of the size of x: what is then added to it, until an optimum is found
+GOLDEN = 0.6180339887498949
+ZERO = 1e-11  # a basic variable so small keeps its sign
 TINY = 1e-9  # of the largest change: less does not block
 
 
@@ -94,7 +97,7 @@ def refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual):  # type: ignore[no-untyp
     for p in range(s):
         u[N + I[p]] = 0.0
     for v in range(N + D):
-        if sign[v] != 0.0 and u[v] != 0.0:
+        if sign[v] != 0.0 and abs(u[v]) > ZERO:
             sign[v] = np.sign(u[v])
     dual[:N] = 0.0
     for r in range(D):
@@ -137,7 +140,8 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
     J, I = np.zeros(room + 1, np.int64), np.zeros(room + 1, np.int64)  # noqa: E741
     t, slopes, where = np.zeros(N + D), np.zeros(N + D), np.zeros(N + D, np.int64)
     position = np.zeros(N + D, np.int64)  # of a variable in J or I
-    s, still, fresh = 0, 0, 0
+    s, still, fresh, shaken = 0, 0, 0, False
+    given = x
     sign[N:] = np.sign(x)
     refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual)
     if barred >= 0:
@@ -148,8 +152,10 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
             excess = abs(dual[v]) - cost[v]
             if excess > tol * cost[v] and sign[v] == 0.0 and excess * excess > best * weight[v]:
                 enter, best = v, excess * excess / weight[v]
-        if enter < 0 and fresh == 0:
+        if enter < 0 and fresh == 0 and not shaken:
             return u, dual, True
+        if enter < 0:
+            shaken, x = False, given
         if enter < 0 or fresh == REFRESH:
             refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual)
             fresh = 0
@@ -185,8 +191,14 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
         passed = first_rise(t, slopes, order, cost[enter] - abs(dual[enter]))
         step, leave = t[order[passed]], where[order[passed]]
         still = still + 1 if step <= 1e-13 else 0
-        if still > STALL or (enter < N and leave >= N and s == room):
+        if enter < N and leave >= N and s == room:
             break
+        if still > STALL:
+            if shaken:
+                break
+            shaken, still, fresh = True, 0, REFRESH
+            x = given + SHAKEN * np.abs(given).mean() * (np.arange(D) * GOLDEN % 1 - 0.5)
+            continue
         for v in range(N + D):
             u[v] += step * direction[v]
         u[enter], u[leave] = step * up, 0.0

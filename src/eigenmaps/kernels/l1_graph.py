@@ -83,6 +83,17 @@ class L1Graph(Affinity):
                 stacklevel=2,
             )
         A = abs(codes.coefficients)
+        lost = np.flatnonzero(A.sum(axis=1) == 0)
+        if len(lost):
+            warnings.warn(
+                f"{len(lost)} of {len(points)} training points are explained by no other (first at "
+                f"row {lost[0]}): each is joined to its nearest point instead. A larger weight "
+                "makes points explain more of one another.",
+                UserWarning,
+                stacklevel=2,
+            )
+            nearest = self.neighbors_.of_training(1)[1].ravel()[lost]
+            A = A + sp.csr_array((np.ones(len(lost)), (lost, nearest)), A.shape)
         self.kappa_ = sp.csr_array((A + A.T) / 2)
         return self.kappa_.copy()
 
