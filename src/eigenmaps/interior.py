@@ -18,6 +18,7 @@ from .gram import Array
 
 STEPS = 60
 GOAL = 1e-10  # relative complementarity at which it ends
+FEW = 4  # atoms are few where they are less than dimensions by this factor
 BACK = 0.995  # of the way to the boundary
 
 
@@ -96,9 +97,12 @@ def _reach(v: Array, change: Array) -> float:
 
 
 def _normal(X: Array, theta: Array) -> Callable[[Array], Array]:
-    """The solution of ``MᵀΘM dz = r``, by the smaller of two Cholesky factors, and refined."""
+    """The solution of ``MᵀΘM dz = r``, by a Cholesky factor, and refined.
+
+    By the Woodbury identity where atoms are few: cheaper, but less accurate.
+    """
     (N, D), atoms, own = X.shape, theta[: len(X)], theta[len(X) :]
-    if D <= N:
+    if D <= FEW * N:
         whole = dsyrk(1.0, (X * np.sqrt(atoms)[:, None]).T)
         whole[np.diag_indices(D)] += own
         factor = cho_factor(whole, overwrite_a=True, check_finite=False)
