@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src -name '*.py')
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-slow lint types bench papers docs wheel clean
+.PHONY: help demo test test-slow lint types bench bench-sparse papers docs wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ types: $(VENV)/wheel $(VENV)/group-lint ## static types
 
 bench: $(VENV)/wheel ## side by side with scikit-learn
 	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/compare.py
+
+bench-sparse: $(VENV)/wheel ## sparse coding beside linprog, and warm-started HiGHS if installed
+	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/sparse.py
 
 docs: $(VENV)/wheel $(VENV)/group-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build
