@@ -121,6 +121,13 @@ def test_a_training_point_is_its_own_code():
     assert codes.gap.max() < 1e-12
 
 
+def test_of_training_points_in_one_direction_the_nearest_in_length_is_taken():
+    train = np.vstack([GAUSS[:20], 2 * GAUSS[:20], -GAUSS[:20]])
+    model = em.KernelPCA(3, extension="sparse").fit(train)
+    assert_allclose(model.transform(train), model.embedding_, atol=1e-10)
+    assert_allclose(model.transform(1.8 * train[:20]), model.embedding_[20:40], atol=1e-10)
+
+
 def test_a_barred_atom_is_not_used():
     own = np.arange(len(GAUSS))
     codes = Dictionary.of(GAUSS, 1.0, unit_norm=True).code(GAUSS, own=own)

@@ -124,7 +124,7 @@ class Dictionary(NamedTuple):
         N, D = self.atoms.shape
         cost, room = self.cost, max(ROOM, D // 4)
         room = min(room, N, D)
-        a, gap = self._multiples(Q, barred, cost)
+        a, gap = self._multiples(Q, size, barred, cost)
 
         def simplex(i: int) -> tuple[Array, Array]:
             try:
@@ -163,11 +163,14 @@ class Dictionary(NamedTuple):
             a *= size[:, None] * cost[:N]
         return a, gap
 
-    def _multiples(self, Q: Array, barred: Index, cost: Array) -> tuple[Array, Array]:
+    def _multiples(self, Q: Array, size: Array, barred: Index, cost: Array) -> tuple[Array, Array]:
         """Each query by the one atom nearest in direction: with unit norms, the optimum where it
-        is that atom, by ``z = x``."""
+        is that atom, by ``z = x``. Of several in one direction, that nearest in length."""
         H = self._products(Q, barred)
-        rows, j = np.arange(len(Q)), (np.abs(H) / cost[: H.shape[1]]).argmax(axis=1)
+        worth = np.abs(H) / cost[: H.shape[1]]
+        first = worth >= (1 - EXACT) * worth.max(axis=1, keepdims=True)
+        apart = np.abs(size[:, None] - np.sign(H) * self.norms)
+        rows, j = np.arange(len(Q)), np.where(first, apart, np.inf).argmin(axis=1)
         a = np.zeros_like(H)
         a[rows, j] = H[rows, j]
         return a, self._gaps(Q, barred, cost, a, Q / np.abs(Q).max(axis=1, initial=1e-300)[:, None])

@@ -22,8 +22,8 @@ class Sparse(Extension):
     """The mean of the training points that x is made of, weighted by how much of each it takes.
 
     Neither a neighbourhood nor a bandwidth is chosen. With ``unit_norm`` a training point is its
-    own code, and so keeps its coordinates, as long as no entry of it exceeds λ and no other
-    training point is a multiple of it.
+    own code, and so keeps its coordinates, as long as λ ≥ 1; of several in one direction, that
+    nearest in length stands for all.
 
     Parameters
     ----------
@@ -84,6 +84,10 @@ class Sparse(Extension):
         self.n_projected = n_projected
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def interpolates(self) -> bool:  # type: ignore[override]
+        return self.unit_norm and self.weight >= 1
 
     def fit(self, model: Model) -> Self:
         self.check(model)
