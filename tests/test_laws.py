@@ -75,7 +75,7 @@ EXTENSIONS = {
     **{name: extensions.by_name(name) for name in extensions.NAMES},
     "heat, all": extensions.Heat(None, beta=5.0),
     "sparse, as it is": extensions.Sparse(unit_norm=False),
-    "sparse, cheap residual": extensions.Sparse(weight=0.3),
+    "sparse, cheap residual": extensions.Sparse(weight=0.8),
     "sparse, pca": extensions.Sparse(projection="pca", n_projected=2),
     "forest": extensions.Regression(RandomForestRegressor(20, random_state=0)),
     "rbf network": extensions.Regression(extensions.RBFNetwork(50)),

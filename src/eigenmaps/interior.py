@@ -43,20 +43,14 @@ def interior(X: Array, x: Array, cost: Array) -> tuple[Array, Array]:
         except LinAlgError:
             break
         lacks = x - _back(X, u)
-
-        def step(p_target: Array, q_target: Array) -> tuple[Array, ...]:
-            """``low·dp + p·dlow = p_target``, ``high·dq + q·dhigh = q_target``, ``Mᵀu = x``."""
-            dz = solve(lacks - _back(X, p_target / low - q_target / high))  # noqa: B023
-            Mz = np.concatenate([X @ dz, dz])
-            return dz, Mz, (p_target + p * Mz) / low, (q_target - q * Mz) / high  # noqa: B023
-
         mu = (low @ p + high @ q) / (2 * len(p))
-        dz, Mz, dp, dq = step(-low * p, -high * q)
+        dz, Mz, dp, dq = _newton(X, solve, lacks, p, q, low, high, -low * p, -high * q)
         t = min(_reach(p, dp), _reach(q, dq))
         s = min(_reach(low, -Mz), _reach(high, Mz))
         ahead = (low - s * Mz) @ (p + t * dp) + (high + s * Mz) @ (q + t * dq)
         centre = mu * (ahead / (2 * len(p) * mu)) ** 3
-        dz, Mz, dp, dq = step(centre - low * p + Mz * dp, centre - high * q - Mz * dq)
+        targets = centre - low * p + Mz * dp, centre - high * q - Mz * dq
+        dz, Mz, dp, dq = _newton(X, solve, lacks, p, q, low, high, *targets)
         t = min(_reach(p, dp), _reach(q, dq))
         s = min(_reach(low, -Mz), _reach(high, Mz))
         p, q, z = p + t * dp, q + t * dq, z + s * dz
@@ -83,6 +77,23 @@ def vertex(X: Array, x: Array, cost: Array, a: Array, z: Array) -> tuple[Array, 
     lacks = sign[J] - X[J] @ (dual + np.where(rows, z, 0.0))
     dual[rows] = z[rows] + lstsq(core, lacks)[0]
     return exact, dual
+
+
+def _newton(
+    X: Array,
+    solve: Callable[[Array], Array],
+    lacks: Array,
+    p: Array,
+    q: Array,
+    low: Array,
+    high: Array,
+    p_target: Array,
+    q_target: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """The step to ``low·dp + p·dlow = p_target``, ``high·dq + q·dhigh = q_target``, ``Mᵀu = x``."""
+    dz = solve(lacks - _back(X, p_target / low - q_target / high))
+    Mz = np.concatenate([X @ dz, dz])
+    return dz, Mz, (p_target + p * Mz) / low, (q_target - q * Mz) / high
 
 
 def _back(X: Array, u: Array) -> Array:

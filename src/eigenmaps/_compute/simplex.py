@@ -126,7 +126,54 @@ def add(y, c, row):  # type: ignore[no-untyped-def]
         y[j] += c * row[j]
 
 
-@compiled_with(first_rise, exchange, add, settle, refresh)
+def entering(dual, cost, sign, weight, tol):  # type: ignore[no-untyped-def]
+    """The variable whose entering promises most, or −1: ``(|dual| − c)²/weight``."""
+    enter, best = -1, 0.0
+    for v in range(len(dual)):
+        excess = abs(dual[v]) - cost[v]
+        if excess > tol * cost[v] and sign[v] == 0.0 and excess * excess > best * weight[v]:
+            enter, best = v, excess * excess / weight[v]
+    return enter
+
+
+def ahead(X, J, I, s, T, p, enter, up, direction):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Where the basic variables go as one enters: by its column p of T, written first where it
+    is an atom."""
+    N = len(X)
+    direction[:] = 0.0
+    if enter < N:
+        for k in range(s):
+            T[k, p] = 0.0
+            for q in range(s):
+                T[k, p] += T[k, q] * X[enter, I[q]]
+        add(direction[N:], -up, X[enter])
+    for k in range(s):
+        direction[J[k]] = up * T[k, p]
+        add(direction[N:], -up * T[k, p], X[J[k]])
+    for q in range(s):
+        direction[N + I[q]] = 0.0
+    direction[enter] = 0.0
+
+
+def across(X, Xt, J, I, s, T, k, enter, leave, alpha):  # type: ignore[no-untyped-def]  # noqa: E741
+    """The row of the leaving variable over all atoms: by its row k of T, written first where it
+    is a residual."""
+    N = len(X)
+    alpha[:] = 0.0
+    if leave >= N:
+        r = leave - N
+        T[k, :s] = 0.0
+        for l in range(s):  # noqa: E741
+            for q in range(s):
+                T[k, q] -= X[J[l], r] * T[l, q]
+        add(alpha, -1.0, Xt[r])
+    for q in range(s):
+        add(alpha, T[k, q], Xt[I[q]])
+    if enter < N:
+        T[k, s] = alpha[enter]
+
+
+@compiled_with(first_rise, exchange, add, settle, refresh, entering, ahead, across)
 def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untyped-def]
     """From ``e = x`` down to the optimum: ``u``, the dual ``(Xᵀz, z)`` and whether it got there.
 
@@ -147,11 +194,7 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
     if barred >= 0:
         weight[barred] = np.inf
     for _ in range(limit):
-        enter, best = -1, 0.0
-        for v in range(N + D):
-            excess = abs(dual[v]) - cost[v]
-            if excess > tol * cost[v] and sign[v] == 0.0 and excess * excess > best * weight[v]:
-                enter, best = v, excess * excess / weight[v]
+        enter = entering(dual, cost, sign, weight, tol)
         if enter < 0 and fresh == 0 and not shaken:
             return u, dual, True
         if enter < 0:
@@ -162,21 +205,8 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
             continue
         fresh += 1
         up = np.sign(dual[enter])
-        # The column of T of the entering variable, and the direction it moves the basic ones in.
         p = position[enter] if enter >= N else s
-        direction[:] = 0.0
-        if enter < N:
-            for k in range(s):
-                T[k, s] = 0.0
-                for q in range(s):
-                    T[k, s] += T[k, q] * X[enter, I[q]]
-            add(direction[N:], -up, X[enter])
-        for k in range(s):
-            direction[J[k]] = up * T[k, p]
-            add(direction[N:], -up * T[k, p], X[J[k]])
-        for q in range(s):
-            direction[N + I[q]] = 0.0
-        direction[enter] = 0.0
+        ahead(X, J, I, s, T, p, enter, up, direction)
         least = TINY * max(1.0, np.abs(direction).max())
         m = 0
         for v in range(N + D):
@@ -209,20 +239,8 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
                 dual[v] = cost[v] * sign[v]
                 add(dual, cost[v] * (sign[v] - was), Xt[v - N])
         settle(Xt, cost, J, I, s, T, sign, dual)
-        # The row of T of the leaving variable, over I and over all atoms.
-        alpha[:] = 0.0
         k = position[leave] if leave < N else s
-        if leave >= N:
-            r = leave - N
-            T[s, : s + 1] = 0.0
-            for l in range(s):  # noqa: E741
-                for q in range(s):
-                    T[s, q] -= X[J[l], r] * T[l, q]
-            add(alpha, -1.0, Xt[r])
-        for q in range(s):
-            add(alpha, T[k, q], Xt[I[q]])
-        if enter < N:
-            T[k, s] = alpha[enter]
+        across(X, Xt, J, I, s, T, k, enter, leave, alpha)
         pivot = T[k, p]
         theta = (up * cost[enter] - dual[enter]) / pivot
         share = weight[enter] / (pivot * pivot)
