@@ -121,6 +121,16 @@ def test_a_training_point_is_its_own_code():
     assert codes.gap.max() < 1e-12
 
 
+def test_neither_memory_order_nor_size_matters():
+    dictionary = Dictionary.of(np.asfortranarray(GAUSS), 1.0, unit_norm=True)
+    Q = rng.standard_normal((5, 25))
+    expected = dictionary.code(Q)
+    for same in (np.asfortranarray(Q), 2.0**900 * Q, 2.0**-900 * Q):
+        codes = dictionary.code(same)
+        assert_array_equal(codes.coefficients.toarray(), expected.coefficients.toarray())
+        assert codes.gap.max() < 1e-12
+
+
 def test_of_training_points_in_one_direction_the_nearest_in_length_is_taken():
     train = np.vstack([GAUSS[:20], 2 * GAUSS[:20], -GAUSS[:20]])
     model = em.KernelPCA(3, extension="sparse").fit(train)

@@ -192,9 +192,12 @@ class Dictionary(NamedTuple):
 
 
 def _unit(X: Array) -> tuple[Array, Array]:
-    """Rows of unit norm (zeros stay), and their norms."""
-    size = np.linalg.norm(X, axis=1)
-    return np.divide(X, size[:, None], out=np.zeros_like(X), where=size[:, None] > 0), size
+    """Rows of unit norm (zeros stay), and their norms; no square overflows."""
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    Q = np.divide(X, largest, out=np.zeros(X.shape), where=largest > 0)
+    size = np.linalg.norm(Q, axis=1, keepdims=True)
+    np.divide(Q, size, out=Q, where=size > 0)
+    return Q, (size * largest).ravel()
 
 
 def _threads(n_jobs: int | None) -> int:
