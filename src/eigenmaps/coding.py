@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -120,48 +121,52 @@ class Dictionary(NamedTuple):
     def _block(
         self, X: Array, barred: Index, transposed: Array, tol: float, pool: ThreadPoolExecutor
     ) -> tuple[Array, Array]:
+        """Dense codes, and gaps."""
         Q, size = _unit(X)
-        N, D = self.atoms.shape
-        cost, room = self.cost, max(ROOM, D // 4)
-        room = min(room, N, D)
+        cost = self.cost
         a, gap = self._multiples(Q, size, barred, cost)
 
-        def simplex(i: int) -> tuple[Array, Array]:
-            try:
-                u, dual, _ = descend(
-                    self.atoms, transposed, Q[i], cost, barred[i], room, EXCHANGES, OPTIMAL
-                )
-            except np.linalg.LinAlgError:
-                return np.zeros(N), np.zeros(D)
-            return u[:N], dual[N:]
-
-        def inside(i: int) -> list[tuple[Array, Array]]:
-            free = np.arange(N) != barred[i]
-            atoms, prices = self.atoms[free], cost[np.append(free, np.ones(D, bool))]
-            start, z = interior(atoms, Q[i], prices)
-            found = []
-            for part, dual in ((start, z), vertex(atoms, Q[i], prices, start, z)):
-                whole = np.zeros(N)
-                whole[free] = part
-                found.append((whole, dual))
-            return found
-
         def improve(rows: Index, found: list[tuple[Array, Array]]) -> None:
-            new = np.array([code for code, _ in found])
-            now = self._gaps(Q[rows], barred[rows], cost, new, np.array([z for _, z in found]))
+            new, z = (np.array(parts) for parts in zip(*found, strict=True))
+            now = self._gaps(Q[rows], barred[rows], cost, new, z)
             better = now < gap[rows]
             a[rows[better]], gap[rows[better]] = new[better], now[better]
 
         left = np.flatnonzero(gap > EXACT)
         if len(left):
-            improve(left, list(pool.map(simplex, left)))
+            solve = partial(self._simplex, transposed, cost)
+            improve(left, list(pool.map(solve, Q[left], barred[left])))
         left = np.flatnonzero(gap > tol)
         if len(left):
-            for found in zip(*pool.map(inside, left), strict=True):
+            pairs = pool.map(partial(self._inside, cost), Q[left], barred[left])
+            for found in zip(*pairs, strict=True):
                 improve(left, list(found))
-        if not self.unit_norm:
-            a *= size[:, None] * cost[:N]
-        return a, gap
+        return (a if self.unit_norm else a * size[:, None] * cost[: len(self.atoms)]), gap
+
+    def _simplex(
+        self, transposed: Array, cost: Array, x: Array, barred: int
+    ) -> tuple[Array, Array]:
+        """``(a, z)`` of the last vertex, optimal or not."""
+        N, D = self.atoms.shape
+        room = min(max(ROOM, D // 4), N, D)
+        try:
+            u, dual, _ = descend(self.atoms, transposed, x, cost, barred, room, EXCHANGES, OPTIMAL)
+        except np.linalg.LinAlgError:  # a basis of atoms that depend on one another
+            return np.zeros(N), np.zeros(D)
+        return u[:N], dual[N:]
+
+    def _inside(self, cost: Array, x: Array, barred: int) -> list[tuple[Array, Array]]:
+        """``(a, z)`` near the optimum, and of the vertex beside it."""
+        N, D = self.atoms.shape
+        free = np.arange(N) != barred
+        atoms, prices = self.atoms[free], cost[np.append(free, np.ones(D, bool))]
+        near = interior(atoms, x, prices)
+        found = []
+        for part, z in (near, vertex(atoms, x, prices, *near)):
+            a = np.zeros(N)
+            a[free] = part
+            found.append((a, z))
+        return found
 
     def _multiples(self, Q: Array, size: Array, barred: Index, cost: Array) -> tuple[Array, Array]:
         """Each query by the one atom nearest in direction: with unit norms, the optimum where it

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from .door import compiled_with
 
 REFRESH = 250  # exchanges between two inversions from the data
-STALL = 60  # exchanges in a row that do not move
+STALL = 60  # exchanges in a row that do not move …
+STILL = 1e-13  # … by more than this
 SHAKEN = 1e-7  # of the size of x: what is then added to it, until an optimum is found
-GOLDEN = 0.6180339887498949
+GOLDEN = 0.6180339887498949  # its multiples modulo 1 lie evenly
 ZERO = 1e-11  # a basic variable so small keeps its sign
 TINY = 1e-9  # of the largest change: less does not block
 
@@ -177,8 +178,9 @@ def across(X, Xt, J, I, s, T, k, enter, leave, alpha):  # type: ignore[no-untype
 def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untyped-def]
     """From ``e = x`` down to the optimum: ``u``, the dual ``(Xᵀz, z)`` and whether it got there.
 
-    ``barred`` is an atom not to be used, or −1. It gives up where the basis outgrows ``room``,
-    after ``limit`` exchanges, or after many that do not move.
+    ``barred`` is an atom not to be used, or −1. Where it stands still, x is shaken, and the
+    optimum then found is put right for the x given. It gives up where the basis outgrows ``room``,
+    where it stands still again, or after ``limit`` exchanges.
     """
     N, D = X.shape
     u, sign, dual = np.zeros(N + D), np.zeros(N + D), np.zeros(N + D)
@@ -220,7 +222,7 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
         order = np.arange(m)
         passed = first_rise(t, slopes, order, cost[enter] - abs(dual[enter]))
         step, leave = t[order[passed]], where[order[passed]]
-        still = still + 1 if step <= 1e-13 else 0
+        still = still + 1 if step <= STILL else 0
         if enter < N and leave >= N and s == room:
             break
         if still > STALL:
