@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src -name '*.py')
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-slow lint types bench new-points growing papers docs wheel clean
+.PHONY: help demo test test-slow lint types bench bench-sparse new-points growing papers docs wheel \
+	clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +49,9 @@ types: $(VENV)/wheel $(VENV)/group-lint ## static types
 
 bench: $(VENV)/wheel ## side by side with scikit-learn
 	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/compare.py
+
+bench-sparse: $(VENV)/wheel ## sparse coding beside linprog, and warm-started HiGHS if installed
+	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/sparse.py
 
 new-points: $(VENV)/wheel ## every way to new points against true refits; writes docs/new_points.md
 	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/new_points.py

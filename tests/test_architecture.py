@@ -15,10 +15,10 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FLOORS = [
     {"_compute"},
     {"gram"},
-    {"blocks", "scaling", "roots"},
+    {"blocks", "scaling", "roots", "interior"},
     {"neighbors", "normalization", "solvers", "ritz"},
     {"graphs"},
-    {"eigen", "barycenter", "selection", "assignment", "inverse"},
+    {"eigen", "barycenter", "selection", "assignment", "inverse", "coding"},
     {"kernels", "extensions"},
     {"validation", "growth"},
     {"eigenmap"},

@@ -59,6 +59,7 @@ KERNELS = {
     "graph, no self": kernels.Laplacian(kernels.NeighborGraph(12), self_similarity="off-degree"),
     "graph, hard": kernels.Laplacian(kernels.NeighborGraph(12, edge="hard")),
     "graph, hard heat": kernels.Laplacian(kernels.NeighborGraph(12, "heat", "hard")),
+    "l1": kernels.Laplacian(kernels.L1Graph()),
     "callable": kernels.Laplacian(kernels.CallableAffinity(similarity)),
     "a seventh": Cosine(),
 }
@@ -67,11 +68,16 @@ KERNELS = {
 JUMPS = ("graph, hard", "graph, hard heat")
 # K'' of LLE lives on D x D alone (2003, §4.4): with a finite mu the kernel jumps at D.
 JUMPS += ("lle mu",)
+# A training point is coded by the others: the l1 graph, too, lives on D x D alone.
+JUMPS += ("l1",)
 
 EXTENSIONS = {
     **{name: extensions.by_name(name) for name in extensions.NAMES},
     "barycentric, hard": extensions.Barycentric(smooth=False),
     "heat, all": extensions.Heat(None, beta=5.0),
+    "sparse, as it is": extensions.Sparse(unit_norm=False),
+    "sparse, cheap residual": extensions.Sparse(weight=0.8),
+    "sparse, pca": extensions.Sparse(projection="pca", n_projected=2),
     "forest": extensions.Regression(RandomForestRegressor(20, random_state=0)),
     "rbf network": extensions.Regression(extensions.RBFNetwork(50)),
 }

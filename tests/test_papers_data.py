@@ -1,4 +1,4 @@
-"""The laws on the papers' own data: Isomap's faces and swiss roll, Ionosphere.
+"""The laws on the papers' own data: Isomap's faces and swiss roll, Ionosphere, Yale's faces.
 
 Needs a folder with their files, named by EIGENMAPS_DATA.
 """
@@ -68,3 +68,20 @@ def test_isomap_of_the_faces_finds_their_pose():
         A = np.column_stack([Y, np.ones(len(Y))])
         angle = subspace_angles(A, poses[part, :1]).max()
         assert np.cos(angle) > 0.9
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_codes_of_faces_are_certified(share):
+    """Raducanu & Dornaika's Yale faces, 30% and 70% of them for training."""
+    file = FOLDER / "yale_32x32.npz"
+    if not file.exists():
+        pytest.skip(f"{file.name} is not at hand: set EIGENMAPS_DATA to the folder that holds it")
+    faces = np.load(file)["X"].astype(float)
+    order = np.random.default_rng(0).permutation(len(faces))
+    train, new = np.split(faces[order], [round(share * len(faces))])
+    model = em.LaplacianEigenmaps(affinity="rbf", gamma="mean", extension="sparse").fit(train)
+    model.transform(new)
+    assert len(model.extension_.gap_) == len(new)
+    assert model.extension_.gap_.max() <= 1e-6
+    assert not model.extension_.fell_back_.any()
+    assert np.abs(model.transform(train) - model.embedding_).max() < 1e-10

@@ -293,7 +293,7 @@ class Eigenmap(SpectralEmbedder):
         None: every component with a positive eigenvalue.
     extension : str or Extension, default="nystrom"
         The way to new points: ``"nystrom"``, ``"refit"``, ``"restricted"``, ``"barycentric"``,
-        ``"heat"``, ``"linear"`` or an object of :mod:`eigenmaps.extensions`.
+        ``"heat"``, ``"sparse"``, ``"linear"`` or an object of :mod:`eigenmaps.extensions`.
     scaling : str, default="auto"
         Which multiple of the eigenfunctions the coordinates are: ``"eigenvector"``,
         ``"unit-variance"``, ``"sqrt-eigenvalue"``, ``"degree"``, ``"diffusion"``

@@ -252,8 +252,8 @@ class LaplacianEigenmaps(SpectralEmbedder):
     ----------
     n_components : int, default=2
     affinity : str, callable or Affinity, default="nearest_neighbors"
-        ``"nearest_neighbors"``, ``"rbf"``, ``"self_tuning"``, ``"precomputed"``, a function of
-        two matrices of points, or an object of :mod:`eigenmaps.kernels`, which has more
+        ``"nearest_neighbors"``, ``"rbf"``, ``"self_tuning"``, ``"l1"``, ``"precomputed"``, a
+        function of two matrices of points, or an object of :mod:`eigenmaps.kernels`, which has more
         settings, such as ``NeighborGraph(weights="heat", edge="hard")``.
     gamma : float, "mean" or None, default=None
         Of ``"rbf"``: ``exp(−γ‖a−b‖²)``. None: ``1/(2σ²)``, σ the median distance to the

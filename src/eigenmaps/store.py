@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import estimators, extensions, kernels
 from .assignment import Centres, Discretization, PivotedQR
 from .clustering import SpectralClustering
+from .coding import Dictionary
 from .eigen import Solve
 from .eigenmap import Eigenmap, SpectralEmbedder
 from .extensions.rewiring import Rewired
@@ -49,7 +50,7 @@ CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         *(Eigenmap, SpectralClustering, Solve, Scaling, Centring, Degrees, Neighbors, Inverse),
-        Rewired,
+        *(Dictionary, Rewired),
         *(Centres, PivotedQR, Discretization, LinearRegression, Ridge, KernelRidge),
     )
 }

@@ -14,6 +14,7 @@ from .nystrom import Nystrom
 from .refit import Refit
 from .regression import RBFNetwork, Regression
 from .restricted import Restricted
+from .sparse import Sparse
 
 __all__ = [
     "Barycentric",
@@ -25,6 +26,7 @@ __all__ = [
     "Refit",
     "Regression",
     "Restricted",
+    "Sparse",
     "by_name",
 ]
 
@@ -34,6 +36,7 @@ NAMES: dict[str, type[Extension]] = {
     "restricted": Restricted,
     "barycentric": Barycentric,
     "heat": Heat,
+    "sparse": Sparse,
     "linear": Regression,
 }
 

@@ -21,6 +21,7 @@ from .base import Kernel
 from .graph import NeighborGraph
 from .isomap import Isomap
 from .kernel_pca import KernelPCA
+from .l1_graph import L1Graph
 from .laplacian import Laplacian
 from .lle import LLE
 from .mds import MDS
@@ -34,6 +35,7 @@ __all__ = [
     "Isomap",
     "Kernel",
     "KernelPCA",
+    "L1Graph",
     "Laplacian",
     "NeighborGraph",
     "PrecomputedAffinity",
@@ -56,11 +58,13 @@ def affinity_by_name(
         return Gaussian(gamma, n_neighbors)
     if affinity == "self_tuning":
         return SelfTuning(n_neighbors)
+    if affinity == "l1":
+        return L1Graph(n_jobs=n_jobs)
     if affinity == "precomputed":
         return PrecomputedAffinity()
     if callable(affinity):
         return CallableAffinity(affinity)
     raise ValueError(
         f"affinity={affinity!r} is not known; use 'nearest_neighbors', 'rbf', 'self_tuning', "
-        "'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
+        "'l1', 'precomputed', a function of two matrices, or an object of eigenmaps.kernels."
     )
