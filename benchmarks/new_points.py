@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 
 import eigenmaps as em
@@ -71,15 +70,6 @@ WAYS: dict[str, extensions.Extension] = {
 NOTHING = "–"
 
 
-def refitted(model: em.Eigenmap, X: Points, new: Points) -> Points:
-    """Where fits on n + 1 points have each new point, in the model's frame."""
-    found = []
-    for x in new:
-        joined = clone(model).fit(np.vstack([X, x]))
-        found.append(metrics.align(joined.embedding_, model.embedding_)[-1])
-    return np.array(found)
-
-
 def measured(name: str, points: Points, held_out: int) -> list[dict[str, Any]]:
     """A row for each method and way."""
     points = points[np.random.default_rng(0).permutation(len(points))[:1000]]
@@ -88,7 +78,7 @@ def measured(name: str, points: Points, held_out: int) -> list[dict[str, Any]]:
     for method, chosen in METHODS.items():
         kernel, m = chosen(local_gamma(X, 10), 2 / mean_squared_distance(X))
         model = em.Eigenmap(kernel, m).fit(X)
-        true = refitted(model, X, new)
+        true = metrics.refitted(model, X, new)
         print(f"{name:<12}{method:<22}", end="", flush=True)
         for way, extension in WAYS.items():
             try:

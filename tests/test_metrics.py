@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 from scipy.spatial import procrustes
 from scipy.stats import ortho_group
 from sklearn.decomposition import PCA
@@ -182,3 +183,14 @@ def test_subspace_angle_of_two_planes(angle):
     B[[1, 2], 1] = np.cos(angle), np.sin(angle)
     mixed = B @ [[1.0, 2.0], [3.0, -1.0]]
     assert metrics.subspace_angle(A, mixed) == pytest.approx(angle, abs=1e-14)
+
+
+def test_refitted_is_where_a_fit_with_the_point_has_it(rng):
+    """Of MDS: principal components of all n + 1 points, turned by Procrustes on the old ones."""
+    X, X_new = rng.standard_normal((50, 4)) * [4, 3, 1, 1], rng.standard_normal((5, 4))
+    model = ClassicalMDS(2).fit(X)
+    for found, x in zip(metrics.refitted(model, X, X_new), X_new, strict=True):
+        everything = np.vstack([X, x])
+        Y = PCA(2).fit_transform(everything)
+        left, _, right = np.linalg.svd(Y[:50].T @ model.embedding_)
+        assert_allclose(found, Y[50] @ left @ right, atol=1e-9)

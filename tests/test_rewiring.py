@@ -20,13 +20,10 @@ FACES = Path(os.environ.get("EIGENMAPS_DATA", "absent")) / "isomap_faces_32.npz"
 
 
 def errors(model, X, Q, *ways):
-    """Root mean square distances to true refits in the fitted frame, of the spread of these."""
-    true = []
-    for x in Q:
-        joined = clone(model).fit(np.vstack([X, x]))
-        true.append(metrics.align(joined.embedding_, model.embedding_)[-1])
-    spread = np.linalg.norm(np.array(true) - np.mean(true, axis=0))
-    return [np.linalg.norm(model.with_extension(w).transform(Q) - true) / spread for w in ways]
+    """Distances to true refits with each point."""
+    true = metrics.refitted(model, X, Q)
+    found = (model.with_extension(way).transform(Q) for way in ways)
+    return [metrics.relative_difference(Y, true) for Y in found]
 
 
 def test_the_rows_that_change_are_those_of_a_fit_with_the_point():
