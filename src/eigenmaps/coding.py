@@ -25,6 +25,7 @@ from .gram import Array, Index
 from .interior import interior, vertex
 
 EXACT = 1e-12  # a relative gap of rounding error
+NOISE = 1e-14  # of the largest coefficient: 0 but for rounding
 OPTIMAL = 1e-10  # of the simplex method: how much a constraint of the dual may be exceeded
 ROOM = 256  # a smaller basis is always tried; a larger one up to a quarter of the dimension
 EXCHANGES = 10_000
@@ -128,6 +129,7 @@ class Dictionary(NamedTuple):
 
         def improve(rows: Index, found: list[tuple[Array, Array]]) -> None:
             new, z = (np.array(parts) for parts in zip(*found, strict=True))
+            new[np.abs(new) <= NOISE * np.abs(new).max(axis=1, keepdims=True)] = 0
             now = self._gaps(Q[rows], barred[rows], cost, new, z)
             better = now < gap[rows]
             a[rows[better]], gap[rows[better]] = new[better], now[better]
