@@ -140,7 +140,8 @@ class Dictionary(NamedTuple):
             improve(left, list(pool.map(solve, Q[left], barred[left])))
         left = np.flatnonzero(gap > tol)
         if len(left):
-            pairs = pool.map(partial(self._inside, cost), Q[left], barred[left])
+            # One after the other: its matrix products have threads of their own.
+            pairs = map(partial(self._inside, cost), Q[left], barred[left])
             for found in zip(*pairs, strict=True):
                 improve(left, list(found))
         return (a if self.unit_norm else a * size[:, None] * cost[: len(self.atoms)]), gap
