@@ -41,7 +41,7 @@ FACES = {
     "Extended Yale B, N = 540": ("yaleb_ext_32x32.npz", 540, 1800, 4),
     "Extended Yale B, N = 1260": ("yaleb_ext_32x32.npz", 1260, 1800, 3),
 }
-RANDOM = {"random, N = 1200": (1200, 20, 1), "random, N = 5000": (5000, 5, 1)}
+RANDOM = {"random, N = 1200": (1200, 20, 1), "random, N = 5000": (5000, 3, 1)}
 
 
 def unit(X: np.ndarray) -> np.ndarray:

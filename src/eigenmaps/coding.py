@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from ._compute.simplex import descend
 from .blocks import row_blocks
@@ -140,7 +141,8 @@ class Dictionary(NamedTuple):
             improve(left, list(pool.map(solve, Q[left], barred[left])))
         left = np.flatnonzero(gap > tol)
         if len(left):
-            pairs = pool.map(partial(self._inside, cost), Q[left], barred[left])
+            with threadpool_limits(1, "blas"):  # threads are for queries
+                pairs = list(pool.map(partial(self._inside, cost), Q[left], barred[left]))
             for found in zip(*pairs, strict=True):
                 improve(left, list(found))
         return (a if self.unit_norm else a * size[:, None] * cost[: len(self.atoms)]), gap
