@@ -57,7 +57,7 @@ new-points: $(VENV)/wheel ## every way to new points against true refits; writes
 	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/new_points.py
 
 growing: $(VENV)/wheel ## partial_fit against fitting anew
-	$(BIN)/python benchmarks/growing.py
+	OPENBLAS_NUM_THREADS= $(BIN)/python benchmarks/growing.py
 
 docs: $(VENV)/wheel $(VENV)/group-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build

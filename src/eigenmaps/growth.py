@@ -79,7 +79,8 @@ class Growth(NamedTuple):
     @classmethod
     def solved(cls, X: Matrix, gram: Gram, q: int) -> Self:
         """The state of a Gram matrix, for q components."""
-        pairs = eigenpairs(gram, min(q + SPARE, gram.n - gram.drop))
+        spare = SPARE if gram.factor is None else 0  # of a factor all is found anew each time
+        pairs = eigenpairs(gram, min(q + spare, gram.n - gram.drop))
         V, drop = pairs.vectors, 0 if gram.constant else gram.drop
         if drop:
             assert gram.known is not None
