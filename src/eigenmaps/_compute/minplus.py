@@ -11,7 +11,7 @@ from .door import compiled
 
 
 @compiled
-def min_plus(indptr, indices, steps, paths):  # type: ignore[no-untyped-def]
+def min_plus(indptr, indices, steps, paths):
     """``out[q, i] = min_j steps[q, j] + paths[j, i]`` over the stored entries j of row q."""
     m, n = len(indptr) - 1, paths.shape[1]
     out = np.full((m, n), np.inf)

@@ -22,7 +22,7 @@ ZERO = 1e-11  # a basic variable so small keeps its sign
 TINY = 1e-9  # of the largest change: less does not block
 
 
-def first_rise(t, weight, order, slope):  # type: ignore[no-untyped-def]
+def first_rise(t, weight, order, slope):
     """How many of the breakpoints t are passed before the slope, which each raises by its weight,
     is no longer negative. ``order`` is rearranged: the passed ones first, then the blocking one.
 
@@ -62,13 +62,13 @@ def first_rise(t, weight, order, slope):  # type: ignore[no-untyped-def]
     return low
 
 
-def exchange(T, rows, columns, k, p):  # type: ignore[no-untyped-def]
+def exchange(T, rows, columns, k, p):
     """``y = T u`` solved for u_p in the place of y_k: a Gauss–Jordan step, in place."""
     pivot = T[k, p]
     for q in range(columns):
         T[k, q] /= -pivot
     T[k, p] = 1 / pivot
-    for l in range(rows):  # noqa: E741
+    for l in range(rows):
         if l != k:
             c = T[l, p]
             T[l, p] = 0.0
@@ -76,7 +76,7 @@ def exchange(T, rows, columns, k, p):  # type: ignore[no-untyped-def]
                 T[l, q] += c * T[k, q]
 
 
-def refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual):  # type: ignore[no-untyped-def]  # noqa: E741
+def refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual):
     """T, the basic variables, their signs and the dual, from the basis alone."""
     N, D = X.shape
     core = np.empty((s, s))
@@ -107,7 +107,7 @@ def refresh(X, Xt, x, cost, J, I, s, T, u, sign, dual):  # type: ignore[no-untyp
     settle(Xt, cost, J, I, s, T, sign, dual)
 
 
-def settle(Xt, cost, J, I, s, T, sign, dual):  # type: ignore[no-untyped-def]  # noqa: E741
+def settle(Xt, cost, J, I, s, T, sign, dual):
     """The dual on I, such that ``X_Jᵀ z = c_J sign(a_J)``."""
     N = Xt.shape[1]
     change = np.zeros(s)
@@ -122,12 +122,12 @@ def settle(Xt, cost, J, I, s, T, sign, dual):  # type: ignore[no-untyped-def]  #
             add(dual, change[p], Xt[I[p]])
 
 
-def add(y, c, row):  # type: ignore[no-untyped-def]
+def add(y, c, row):
     for j in range(len(row)):
         y[j] += c * row[j]
 
 
-def entering(dual, cost, sign, weight, tol):  # type: ignore[no-untyped-def]
+def entering(dual, cost, sign, weight, tol):
     """The variable whose entering promises most, or −1: ``(|dual| − c)²/weight``."""
     enter, best = -1, 0.0
     for v in range(len(dual)):
@@ -137,7 +137,7 @@ def entering(dual, cost, sign, weight, tol):  # type: ignore[no-untyped-def]
     return enter
 
 
-def ahead(X, J, I, s, T, p, enter, up, direction):  # type: ignore[no-untyped-def]  # noqa: E741
+def ahead(X, J, I, s, T, p, enter, up, direction):
     """Where the basic variables go as one enters: by its column p of T, written first where it
     is an atom."""
     N = len(X)
@@ -156,7 +156,7 @@ def ahead(X, J, I, s, T, p, enter, up, direction):  # type: ignore[no-untyped-de
     direction[enter] = 0.0
 
 
-def across(X, Xt, J, I, s, T, k, enter, leave, alpha):  # type: ignore[no-untyped-def]  # noqa: E741
+def across(X, Xt, J, I, s, T, k, enter, leave, alpha):
     """The row of the leaving variable over all atoms: by its row k of T, written first where it
     is a residual."""
     N = len(X)
@@ -164,7 +164,7 @@ def across(X, Xt, J, I, s, T, k, enter, leave, alpha):  # type: ignore[no-untype
     if leave >= N:
         r = leave - N
         T[k, :s] = 0.0
-        for l in range(s):  # noqa: E741
+        for l in range(s):
             for q in range(s):
                 T[k, q] -= X[J[l], r] * T[l, q]
         add(alpha, -1.0, Xt[r])
@@ -175,7 +175,7 @@ def across(X, Xt, J, I, s, T, k, enter, leave, alpha):  # type: ignore[no-untype
 
 
 @compiled_with(first_rise, exchange, add, settle, refresh, entering, ahead, across)
-def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untyped-def]
+def descend(X, Xt, x, cost, barred, room, limit, tol):
     """From ``e = x`` down to the optimum: ``u``, the dual ``(Xᵀz, z)`` and whether it got there.
 
     ``barred`` is an atom not to be used, or −1. Where it stands still, x is shaken, and the
@@ -186,7 +186,7 @@ def descend(X, Xt, x, cost, barred, room, limit, tol):  # type: ignore[no-untype
     u, sign, dual = np.zeros(N + D), np.zeros(N + D), np.zeros(N + D)
     weight, direction, alpha = np.ones(N + D), np.zeros(N + D), np.zeros(N)
     T = np.zeros((room + 1, room + 1))
-    J, I = np.zeros(room + 1, np.int64), np.zeros(room + 1, np.int64)  # noqa: E741
+    J, I = np.zeros(room + 1, np.int64), np.zeros(room + 1, np.int64)
     t, slopes, where = np.zeros(N + D), np.zeros(N + D), np.zeros(N + D, np.int64)
     position = np.zeros(N + D, np.int64)  # of a variable in J or I
     s, still, fresh, shaken = 0, 0, 0, False
