@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.metrics.pairwise import rbf_kernel
@@ -206,3 +207,43 @@ def test_joint_rows_are_those_of_the_model():
     together = model.with_extension(extensions.Refit(refine=3, jointly=True)).transform(Q)
     Y = model.partial_fit(Q).embedding_[400:]
     assert_allclose(Y, together, rtol=0, atol=5e-3 * np.abs(Y).max())
+
+
+def test_a_vector_that_new_points_bring_up_is_not_missed():
+    """Digits of which the first half has another second eigenvector."""
+    X = load_digits().data[:1000]
+    model = grown(em.LaplacianEigenmaps(n_neighbors=10), X, 500, 50)
+    full = em.LaplacianEigenmaps(n_neighbors=10).fit(X)
+    assert sine(model.embedding_, full.embedding_) < 0.2
+    assert_allclose(model.eigenvalues_, full.eigenvalues_, atol=2e-4)
+
+
+@pytest.mark.parametrize("affinity", ["l1", "self_tuning", "nearest_neighbors"])
+def test_more_points_than_there_were(affinity):
+    X = DIGITS[:160]
+    model = em.LaplacianEigenmaps(affinity=affinity).fit(X[:60]).partial_fit(X[60:])
+    full = em.LaplacianEigenmaps(affinity=affinity).fit(X)
+    assert sine(model.embedding_, full.embedding_) < 1e-8
+
+
+def test_what_an_extension_refuses_leaves_the_model_as_it_was():
+    way = extensions.Sparse(projection="pca", n_projected=10)
+    model = em.ClassicalMDS(extension=way).fit(DIGITS[:50]).partial_fit(DIGITS[50:60])
+    model.set_params(extension__n_projected=100)
+    with pytest.raises(ValueError, match="n_projected=100 is not possible"):
+        model.partial_fit(DIGITS[60:70])
+    assert len(model.embedding_) == 60
+    model.set_params(extension__n_projected=10)
+    assert len(model.partial_fit(DIGITS[60:70]).embedding_) == 70
+
+
+@pytest.mark.parametrize("method", [em.ClassicalMDS(), em.Isomap(), em.LaplacianEigenmaps()])
+def test_sparse_rows_for_dense_data_and_dense_rows_for_sparse(method):
+    X, new = ROLL[:200], ROLL[200:220]
+    expected = clone(method).fit(X).partial_fit(new)
+    for kind, other in ((np.asarray, csr_array), (csr_array, np.asarray)):
+        model = clone(method).fit(kind(X)).partial_fit(other(new))
+        far = metrics.align(model.embedding_, expected.embedding_)
+        assert_allclose(far, expected.embedding_, atol=1e-6 * np.abs(far).max())
+        Y = model.transform(other(ROLL[220:240]))
+        assert_allclose(Y, model.transform(kind(ROLL[220:240])), atol=1e-10 * np.abs(Y).max())

@@ -1,9 +1,12 @@
 """The refit extension against true refits with the new point among the training points."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import block_diag, eigh
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.metrics.pairwise import rbf_kernel
@@ -230,3 +233,85 @@ def test_a_kernel_that_does_not_say_what_a_point_adds_is_refused():
 
     with pytest.raises(ValueError, match="asks Silent what a new point adds to its matrix"):
         em.Eigenmap(Silent(), extension="refit").fit(ROLL)
+
+
+@pytest.mark.parametrize(
+    "way", [extensions.Refit(60, bounded=True), extensions.Refit(60, jointly=True)]
+)
+@pytest.mark.parametrize("name", ["mds", "laplacian", "graph"])
+def test_more_vectors_than_points(name, way):
+    """Where the basis outnumbers the points the answer is exact, and no direction is lost."""
+    X, Q = ROLL[:30], ROLL[30:34]
+    model = fixed({**methods(0.05), **graphs()}[name].fit(X))
+    joined = [clone(model).fit(np.vstack([X, x])) for x in Q]
+    true = np.array([metrics.align(j.embedding_, model.embedding_)[-1] for j in joined])
+    if way.jointly:
+        joined = clone(model).fit(np.vstack([X, Q]))
+        true = metrics.align(joined.embedding_, model.embedding_)[30:]
+    found = model.with_extension(way).transform(Q)
+    assert_allclose(found, true, rtol=0, atol=1e-6 * abs(true).max())
+
+
+def cluster():
+    """A roll and a group beside it, most of which reaches the roll only through others."""
+    noise = np.random.default_rng(0).standard_normal((20, 3))
+    return ROLL[:150], ROLL[150] + [4, 0, 0] + 0.8 * noise
+
+
+def test_a_group_that_joins_through_some_of_its_own():
+    X, Q = cluster()
+    model = em.LaplacianEigenmaps(n_neighbors=10).fit(X)
+    assert (model.kernel_.join(Q).row.sum(axis=1) == 0).sum() > 5
+    joined = em.LaplacianEigenmaps(n_neighbors=10).fit(np.vstack([X, Q]))
+    true = metrics.align(joined.embedding_, model.embedding_)[150:]
+    way = extensions.Refit(jointly=True, refine=3)
+    found = model.with_extension(way).transform(Q)
+    assert_allclose(found, true, rtol=0, atol=1e-4 * abs(true).max())
+    model.partial_fit(Q)
+    assert np.sin(metrics.subspace_angle(model.embedding_, joined.embedding_)) < 0.3
+
+
+def test_unit_variance_is_that_of_all_points():
+    X, Q = ROLL[:100], ROLL[100:105]
+    model = em.KernelPCA(2, kernel="rbf", gamma=0.05, scaling="unit-variance").fit(X)
+    for way in (extensions.Refit(50), extensions.Refit(refine=3)):
+        (error,) = errors(model, X, Q, way)
+        assert error < 1e-5
+
+
+@pytest.mark.parametrize("own", ["kept", "off-degree", "dropped"])
+def test_one_far_row_does_not_harm_the_others(own):
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    model = em.LaplacianEigenmaps(affinity="rbf", gamma=0.5, self_similarity=own).fit(X)
+    refit = model.with_extension("refit")
+    near, far = np.full((1, 3), 0.1), np.array([[12.0, 0, 0]])
+    both = refit.transform(np.vstack([near, far]))
+    assert_allclose(both[:1], refit.transform(near), rtol=1e-10)
+    assert_allclose(both[1:], model.transform(far), rtol=1e-10)
+    with pytest.raises(ValueError, match="1 of 1 new points are similar to no training point"):
+        model.partial_fit(far)
+
+
+def test_a_function_with_sparse_similarities():
+    def near(A, B):
+        return csr_array(np.maximum(rbf_kernel(A, B, gamma=0.05) - 0.01, 0))
+
+    def dense(A, B):
+        return near(A, B).toarray()
+
+    X, Q = ROLL[:200], ROLL[200:220]
+    way = extensions.Refit(refine=4)
+    sparse, full = (
+        em.LaplacianEigenmaps(affinity=f, extension=e).fit(X).transform(Q)
+        for f, e in ((near, "refit"), (dense, way))
+    )
+    assert metrics.relative_difference(sparse, full) < 0.01
+
+
+def test_rounding_errors_do_not_choose_the_space():
+    """A copy of a grown model finds its graph again, and answers alike."""
+    model = em.LaplacianEigenmaps(n_neighbors=10, extension="refit").fit(ROLL[:120])
+    model.partial_fit(ROLL[160:180]).partial_fit(ROLL[180:200])
+    again = pickle.loads(pickle.dumps(model))
+    expected = model.transform(ROLL[120:160])
+    assert_allclose(again.transform(ROLL[120:160]), expected, atol=1e-10 * abs(expected).max())

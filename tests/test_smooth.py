@@ -8,6 +8,7 @@ from scipy.optimize import brentq, minimize
 from sklearn.datasets import make_swiss_roll
 
 import eigenmaps as em
+from eigenmaps import extensions
 from eigenmaps.barycenter import bandwidth, faded, new_rows
 from eigenmaps.extensions import Barycentric
 from eigenmaps.neighbors import Neighbors
@@ -139,3 +140,11 @@ def test_few_neighbours_copies_and_far_points(k):
     same = (X[:, None] == X).all(axis=2)
     assert_allclose(W[:69], same / same.sum(axis=1), atol=1e-12)
     assert_allclose(W[69:138], W[:69], atol=1e-6)
+
+
+def test_numbers_that_mean_nothing():
+    X = make_swiss_roll(60, random_state=0)[0]
+    with pytest.raises(ValueError, match="n_neighbors=2.5 of Barycentric must be a whole number"):
+        em.ClassicalMDS(extension=extensions.Barycentric(2.5)).fit(X)
+    with pytest.raises(ValueError, match="reg=0 must be positive"):
+        em.ClassicalMDS(extension=extensions.Barycentric(reg=0)).fit(X)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from numbers import Real
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -80,10 +81,10 @@ class Dictionary(NamedTuple):
 
     @classmethod
     def of(cls, X: Array, weight: float, unit_norm: bool) -> Self:
-        if not 0 < weight < np.inf:
+        if not (isinstance(weight, Real) and 0 < float(weight) < np.inf):
             raise ValueError(
-                f"weight={weight} must be positive and finite: it is the price λ of the part of a "
-                "point that training points do not explain."
+                f"weight={weight!r} must be positive and finite: it is the price λ of the part of "
+                "a point that training points do not explain."
             )
         return cls(*_unit(X), float(weight), unit_norm)
 

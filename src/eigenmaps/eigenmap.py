@@ -84,22 +84,20 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             phi = phi / np.sqrt(gram.degree)[:, None]
         scaling = self._scaling_of(kernel, ell, gram.n)
         embedding = scaling.apply(phi, gram.degree)
-        self._n_features_out = embedding.shape[1]
-        self._growth = Growth.solved(X, gram, phi.shape[1]) if grows else None
-        self._dtype = dtype
+        growth = Growth.solved(X, gram, phi.shape[1]) if grows else None
         model = Model(X, embedding, phi, ell, kernel, scaling)
-        return self._take(kernel, model, pairs, extension)
+        return self._take(kernel, model, pairs, extension, growth, dtype)
 
     @available_if(grows)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in, as training points, without solving anything from the start.
 
         The first call on an unfitted estimator is a fit. Later ones prolong the eigenvectors to
-        the new points and improve them by a step; coordinates of old points change as little as
-        they would in a fit with all points, turned into the frame they had. ``solve_.residuals``
-        tells how far from exact eigenvectors the result is. κ between all points is kept: n²
-        numbers where it is dense. The graphs of Isomap and LLE are made anew from all points, which
-        takes as long as in a fit.
+        the new points and improve them by some steps; the result is turned such that old points
+        lie as near as can be to where they lay. ``solve_.residuals`` tells how far from exact
+        eigenvectors it is. κ between all points is kept: n² numbers where it is dense (the first
+        call after ``fit`` or ``load`` makes it again). The graphs of Isomap and LLE, and l1 codes,
+        are made anew from all points, which takes as long as in a fit.
 
         Parameters
         ----------
@@ -113,7 +111,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if not hasattr(self, "_model"):
             return self._fit(X, grows=True)
         start, old = time.perf_counter(), self._model
-        rows, _ = validation.queries(self, X, self.kernel_, len(old.embedding))
+        rows, _ = validation.queries(self, X, self.kernel_, old.X)
         kernel = twin(self.kernel_)
         growth = (self._growth or Growth.of(old, kernel)).grown(kernel, validation.as_float64(rows))
         ell = kernel.ell(growth.ell)
@@ -125,24 +123,27 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         solve = Solve("ritz", growth.residuals, 1, time.perf_counter() - start, [])
         pairs = Eigenpairs(growth.ell, growth.phi * root, solve)
         extension = clone(by_name(self.extension))
-        self._growth = growth
         model = Model(growth.X, embedding @ turn, growth.phi, ell, kernel, scaling)
-        return self._take(kernel, model, pairs, extension)
+        return self._take(kernel, model, pairs, extension, growth, self._dtype)
 
     def _scaling_of(self, kernel: Kernel, ell: Array, n: int) -> Scaling:
         name = kernel.scaling if self.scaling == "auto" else self.scaling
         return Scaling.of(name, ell, n, self.diffusion_time)
 
-    def _take(self, kernel: Kernel, model: Model, pairs: Eigenpairs, extension: Extension) -> Self:
-        """The fitted attributes."""
+    def _take(
+        self, kernel: Kernel, model: Model, pairs: Eigenpairs, extension: Extension,
+        growth: Growth | None, dtype: np.dtype,
+    ) -> Self:  # fmt: skip
+        """The fitted attributes; what is refused leaves those that were there."""
         self.extension_ = extension.fit(model)
         self.kernel_ = kernel
         self.eigenvalues_ = pairs.values
         self.eigenvectors_ = pairs.vectors
         self.solve_ = pairs.solve
         self.n_iter_ = pairs.solve.products
-        self.embedding_ = model.embedding.astype(self._dtype)
-        self._model = model
+        self.embedding_ = model.embedding.astype(dtype)
+        self._model, self._growth, self._dtype = model, growth, dtype
+        self._n_features_out = model.embedding.shape[1]
         self._inverse: Inverse | None = None
         return self
 
@@ -214,7 +215,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._inverse
 
     def with_extension(self, extension: str | Extension) -> Self:
-        """The same fit with another way to new points; nothing is solved again.
+        """The same fit with another way to new points; the embedding stays as it is.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Coordinates of new points in float64, block by block, and the dtype of X."""
         check_is_fitted(self)
         n = len(self._model.embedding)
-        X, dtype = validation.queries(self, X, self.kernel_, n)
+        X, dtype = validation.queries(self, X, self.kernel_, self._model.X)
         way, m = self.extension_, X.shape[0]
         out = np.empty((m, self._n_features_out))
         figures: dict[str, list[Array]] = {name: [] for name in way.figures}

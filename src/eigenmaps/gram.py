@@ -8,11 +8,15 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Matrix: TypeAlias = "Array | sp.csr_array"
 EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
+ALONE = 1e-6  # less similar to all others than this part of itself, a point is a component
+NO_DIGIT = 1e-14  # a degree so small, beside the largest, leaves no digit of an eigenvector
 
 
 def dense(X: Matrix) -> Array:
@@ -120,6 +124,20 @@ class Border(NamedTuple):
     own: Array
     degree: Array | None = None
     changes: Sequence[sp.csr_array] = ()
+
+    def strangers(self, before: Array | None) -> NDArray[np.bool_]:
+        """Which new points are similar to no old one, not even through other new ones: they would
+        be components of their own."""
+        total = np.asarray(self.row.sum(axis=1)).ravel()
+        if before is None:
+            return np.zeros(len(total), dtype=bool)
+        own = np.diag(self.own) if self.own.ndim == 2 else self.own
+        links = np.zeros((len(own),) * 2, dtype=bool)
+        if self.own.ndim == 2:
+            links = self.own > ALONE * np.sqrt(np.maximum(np.outer(own, own), TINY))
+        group = connected_components(sp.csr_array(links), directed=False)[1]
+        least = np.maximum(ALONE * np.bincount(group, own), NO_DIGIT * before.max())
+        return np.asarray(np.bincount(group, total) <= least)[group]
 
     def degrees(self, before: Array) -> Array:
         """The degrees of all points once those of the border have joined together."""

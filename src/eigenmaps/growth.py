@@ -6,8 +6,10 @@ prolongation F to the new points by Nyström's formula,
     F = κ(x, D) Φ / (S' ℓ),       span{ 1, [Φ; 0], [0; F] },
 
 are the space in which the new ones are sought first (:func:`eigenmaps.ritz.pencil`); what these
-leave, ``κ'φ/S' − φℓ``, enlarges it once. Products κΦ are kept, so that a batch of new points costs
-one product of κ' with a block of vectors.
+leave, ``κ'φ/S' − φℓ``, enlarges it until it is small beside the gap to the next eigenvalue.
+Products κΦ are kept, so that mostly a batch of new points costs one product of κ' with a block of
+vectors. Where a few steps do not do, new points have brought up a vector that the space knows
+nothing of, and all is solved anew.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ from .gram import EPS, Array, Border, Gram, Matrix, stack
 from .kernels.base import Kernel
 from .ritz import pencil
 
+MANY = 0.3  # of the old points: with so many new ones all is solved anew
 SPARE = 8  # pairs kept beside those of the embedding
-ALONE = 1e-6  # less similar to all others than this part of itself, a point is a component
+STEPS = 4  # enlargements of the space for a batch, at most
+GAPS = 4.0  # a residual of more gaps to the next eigenvalue is too large; most of it lies far below
 ROOM = 1.5  # how much more space is reserved than is needed now
 NONE = np.empty((0, 0))
+EQUAL = 1e-6  # relative distance below which eigenvalues count as equal
 FEW = 256  # rows of κ below which the next ones are put beside them
 
 Rows: TypeAlias = "tuple[Array, ...]"
@@ -71,10 +76,7 @@ class Growth(NamedTuple):
     @classmethod
     def of(cls, model: Model, kernel: Kernel) -> Self:
         """The state of a fitted model: its kernel, solved for a few more pairs."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said when the model was fitted
-            gram = kernel.fixed().fit(model.X)
-        return cls.solved(model.X, gram, model.phi.shape[1])
+        return cls.solved(model.X, _gram(kernel, model.X), model.phi.shape[1])
 
     @classmethod
     def solved(cls, X: Matrix, gram: Gram, q: int) -> Self:
@@ -112,7 +114,7 @@ class Growth(NamedTuple):
         if found is None:
             found = kernel.fit(everything)
         if isinstance(found, Border):
-            _check(found)
+            self._check(found)
             row, F = self._stored(found.row), self._prolonged(found.row, found.degree)
             grown = self._joined(found)
             old = self.KV + sum(change @ self.V for change in found.changes)
@@ -126,7 +128,11 @@ class Growth(NamedTuple):
             F = self._prolonged(whole[n:][:, :n], None if degree is None else degree[n:])
             products = _product(kappa, block_diag(self.V, F))
         grown = grown._replace(X=everything, X_room=X_room)
-        return grown._improved(block_diag(self.V, F), products)
+        improved = grown._improved(block_diag(self.V, F), products)
+        if improved.lost or X.shape[0] > MANY * len(self.V):
+            gram = found if isinstance(found, Gram) else _gram(kernel, everything)
+            return self.solved(everything, gram, self.q)._replace(X_room=X_room)
+        return improved
 
     def _stacked(self, X: Matrix) -> tuple[Matrix, Array]:
         """All points, and the room that they are in."""
@@ -153,17 +159,35 @@ class Growth(NamedTuple):
             products = products - K1 * basis.mean(axis=0)
             basis = basis - basis.mean(axis=0)
         values, Phi, KPhi, left = self._within(basis, products)
-        noise = len(Phi) * EPS * np.abs(values).max()
-        left = left[:, np.linalg.norm(left, axis=0) > noise * np.linalg.norm(Phi, axis=0)]
-        if self.degree is None:
-            left -= left.mean(axis=0)
-        basis, products = np.hstack([Phi, left]), np.hstack([KPhi, _product(self.kappa, left)])
-        values, Phi, KPhi, left = self._within(basis, products)
-        size = np.abs(values).max()
-        S = 1.0 if self.degree is None else self.degree[:, None]
-        residuals = np.linalg.norm(np.sqrt(S) * left, axis=0)[self._wanted] / size
+        for _ in range(STEPS):
+            noise = len(Phi) * EPS * np.abs(values).max()
+            left = left[:, np.linalg.norm(left, axis=0) > noise * np.linalg.norm(Phi, axis=0)]
+            if self.degree is None:
+                left -= left.mean(axis=0)
+            basis, products = np.hstack([Phi, left]), np.hstack([KPhi, _product(self.kappa, left)])
+            values, Phi, KPhi, left = self._within(basis, products)
+            S = 1.0 if self.degree is None else self.degree[:, None]
+            residuals = np.linalg.norm(np.sqrt(S) * left, axis=0)[self._wanted]
+            if residuals.max() <= GAPS * self._gap(values):
+                break
         V, KV = np.hstack([np.ones_like(K1), Phi]), np.hstack([K1, KPhi])
-        return self._replace(values=values, V=V, KV=KV, residuals=residuals)
+        size = np.abs(values).max()
+        return self._replace(values=values, V=V, KV=KV, residuals=residuals / size)
+
+    def _gap(self, values: Array) -> float:
+        """From the last wanted eigenvalue to the next one; infinite where these are equal, and the
+        embedding is arbitrary."""
+        last = self._wanted.stop
+        if last >= len(values):
+            return np.inf
+        gap = float(values[last - 1] - values[last])
+        return gap if gap > EQUAL * np.abs(values).max() else np.inf
+
+    @property
+    def lost(self) -> bool:
+        """Whether the vectors may miss a leading one that the new points have brought up."""
+        size = np.abs(self.values).max()
+        return bool(self.residuals.max() * size > GAPS * self._gap(self.values))
 
     def _within(self, Z: Array, KZ: Array) -> tuple[Array, Array, Array, Array]:
         """ℓ, Φ, κΦ of a space, and what they leave."""
@@ -178,6 +202,17 @@ class Growth(NamedTuple):
         values, W = values[:p], W[:, :p]
         Phi = Z @ W
         return values, Phi, KZ @ W, (centred @ W) / S - Phi * values
+
+    def _check(self, border: Border) -> None:
+        """Refuse points that would be a component of their own."""
+        lost = np.flatnonzero(border.strangers(self.degree))
+        if len(lost):
+            raise ValueError(
+                f"{len(lost)} of {border.row.shape[0]} new points are similar to no training point "
+                f"(first at row {lost[0]}): taken in, they would be components of their own, which "
+                "push everything else out of the embedding. Leave them out, or fit anew with a "
+                "wider kernel."
+            )
 
     def _stored(self, row: Matrix) -> Matrix:
         """Rows centred by the points so far, as κ is kept."""
@@ -200,19 +235,11 @@ class Growth(NamedTuple):
         return self._replace(kappa=kappa, degree=degree, offset=offset)
 
 
-def _check(border: Border) -> None:
-    """Refuse points that would be a component of their own."""
-    if border.degree is None:
-        return
-    total = np.asarray(border.row.sum(axis=1)).ravel()
-    lost = np.flatnonzero(total <= ALONE * np.diag(border.own))
-    if len(lost):
-        raise ValueError(
-            f"{len(lost)} of {len(total)} new points are similar to no training point (first "
-            f"at row {lost[0]}): taken in, they would be components of their own, which push "
-            "everything else out of the embedding. Leave them out, or fit anew with a wider "
-            "kernel."
-        )
+def _gram(kernel: Kernel, X: Matrix) -> Gram:
+    """The matrix of a fitted kernel on points that it has met."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when the model was fitted
+        return kernel.fixed().fit(X)
 
 
 def _unscaled(gram: Gram) -> Kappa:

@@ -41,10 +41,6 @@ class Around(NamedTuple):
     reach: sp.csr_array
     nearest: Array
 
-    @property
-    def radii(self) -> Array:
-        return np.asarray(self.nearest[:, -1])
-
 
 class Neighbors:
     """The training points nearest to any point.

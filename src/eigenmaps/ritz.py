@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, qr
 
 from .gram import EPS, Array, Border, Index, Matrix, dense
 
@@ -146,7 +146,8 @@ def ceilings(joined: Joined, values: Array, Phi: Array) -> Array:
     if isinstance(border.row, sp.csr_array):
         # What joins and changes is all within T, the points around the new ones.
         T = joined.touched
-        E = np.eye(n)[:, T]
+        E = np.zeros((n, len(T)))
+        E[T, np.arange(len(T))] = 1
         D = joined.was[:, None] * last * E + SPhi @ low @ SPhi[T].T - dense(joined.base[:, T])
         noise = 1e-10 * np.trace(D[T])
         inner = np.diag(-last * (degree[:n][T] - joined.was[T]))
@@ -181,5 +182,6 @@ def _added(Q: Array, new: Array) -> Array:
         new = new - Q @ (Q.T @ new)
         left = np.linalg.norm(new, axis=0)
         new = new[:, left > DEPENDENT] / left[left > DEPENDENT]
-    P, R = np.linalg.qr(new)
-    return P[:, np.abs(np.diag(R)) > DEPENDENT]
+    # Pivoted: without it a dependent vector would take the place of a direction that is needed.
+    P, R, _ = qr(new, mode="economic", pivoting=True)
+    return np.asarray(P[:, np.abs(np.diag(R)) > DEPENDENT])

@@ -44,6 +44,10 @@ class Scaling(NamedTuple):
         power = {"sqrt-eigenvalue": 0.5, "diffusion": float(time)}.get(name, 0.0)
         return cls(size * ell**power, name not in ("degree", "diffusion"), size, power)
 
+    def size_of(self, n: int) -> float:
+        """``size`` for an n-point problem."""
+        return 1.0 if self.size == 1 else float(np.sqrt(n))
+
     def apply(self, phi: Array, degree: Array | None) -> Array:
         """Coordinates of points with eigenfunction values ``phi`` and degrees S(x)."""
         y = phi * self.columns

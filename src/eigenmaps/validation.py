@@ -40,8 +40,9 @@ def training(estimator: Any, X: Any, kernel: Kernel) -> tuple[Matrix, np.dtype]:
     return (np.array(X, np.float64) if isinstance(X, np.ndarray) else as_float64(X.copy())), X.dtype
 
 
-def queries(estimator: Any, X: Any, kernel: Kernel, n_train: int) -> tuple[Matrix, np.dtype]:
-    """New rows, checked, and the dtype to answer in."""
+def queries(estimator: Any, X: Any, kernel: Kernel, known: Matrix) -> tuple[Matrix, np.dtype]:
+    """New rows, checked, dense or sparse as the training data are, and the dtype to answer in."""
+    n_train = known.shape[0]
     rows = check_array(
         X,
         accept_sparse="csr" if kernel.accepts_sparse else False,
@@ -59,6 +60,10 @@ def queries(estimator: Any, X: Any, kernel: Kernel, n_train: int) -> tuple[Matri
             f"{rows.shape[0]} × {rows.shape[1]}."
         )
     validate_data(estimator, X, reset=False, skip_check_array=True)
+    if sp.issparse(rows) and isinstance(known, np.ndarray):
+        rows = rows.toarray()
+    elif sp.issparse(known) and isinstance(rows, np.ndarray):
+        rows = sp.csr_array(rows)
     return rows, rows.dtype
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,6 +55,15 @@ class Barycentric(Extension):
 
     def fit(self, model: Model) -> Self:
         self.check(model)
+        k: Any = self.n_neighbors
+        if not (isinstance(k, Integral) and int(k) >= 1):
+            raise ValueError(
+                f"n_neighbors={k!r} of Barycentric must be a whole number, at least 1."
+            )
+        if not self.reg > 0:
+            raise ValueError(
+                f"reg={self.reg} must be positive: without a ridge weights may not exist."
+            )
         metric = "precomputed" if model.kernel.takes == "distances" else "euclidean"
         self.neighbors_ = Neighbors(metric).fit(model.X)
         self.embedding_ = model.embedding

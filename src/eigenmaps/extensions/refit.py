@@ -33,7 +33,6 @@ from .nystrom import Nystrom
 from .rewiring import Rewired
 
 NOISE = 1e-12  # ρ² below this part of ‖k/S‖²_S is rounding error
-ALONE = 1e-6  # κ(x, D) below this part of κ(x,x): x would be a component of its own
 
 
 class Refit(Extension):
@@ -150,26 +149,23 @@ class Refit(Extension):
         rewiring = self.kernel_.rewiring(X)
         if rewiring is not None:
             return self.rewired_(rewiring, Y, self.refine)
-        border = self.kernel_.join(X) if self.jointly else self.kernel_.border(X)
-        assert border is not None
-        joins = np.isfinite(Y).all(axis=1)
-        if border.degree is not None:
-            own = np.diag(border.own) if self.jointly else border.own
-            joins &= np.asarray(border.row.sum(axis=1)).ravel() > ALONE * own
-        chosen = np.flatnonzero(joins)
-        if len(chosen) == 0:
-            return Y
+        chosen = np.flatnonzero(np.isfinite(Y).all(axis=1))
         if self.whole_:
-            parts = [chosen] if self.jointly else np.split(chosen, len(chosen))
-            for part in parts:
-                Y[part], self.bound_[part] = self._whole(X[part])
+            for part in [chosen] if self.jointly else np.split(chosen, len(chosen)):
+                if len(part):
+                    self._whole(X[part], part, Y)
+            return Y
+        border = self.kernel_.border(X)
+        assert border is not None
+        chosen = chosen[~border.strangers(self.degree_)[chosen]]
+        if len(chosen) == 0:
             return Y
         if self.graph_:
             new = np.vstack([self._nearby(border, i) for i in chosen.tolist()])
         else:
             new = self._at_once(border, chosen)
         degree = None if border.degree is None else border.degree[chosen]
-        Y[chosen] = self.scaling_.size * new * self._spread(degree)
+        Y[chosen] = self.scaling_.size_of(len(self.old_) + 1) * new * self._spread(degree)
         return Y
 
     @property
@@ -195,7 +191,8 @@ class Refit(Extension):
         assert border.degree is not None
         assert self.degree_ is not None
         assert isinstance(self.base_, sp.csr_array)
-        k, delta = sp.csr_array(border.row[[i]]), border.changes[i]
+        k, n = sp.csr_array(border.row[[i]]), len(self.old_)
+        delta = border.changes[i] if border.changes else sp.csr_array((n, n))
         T = np.union1d(k.indices, delta.indices)
         row, change = k[:, T].toarray().ravel(), delta[T][:, T].toarray()
         S, Phi = self.degree_[T], self.Phi_[T]
@@ -216,25 +213,33 @@ class Refit(Extension):
         old = self.frame_ @ U[:p] + self.old_[T].T @ U[p:-1]
         return self._into_frame(mu[self._wanted], old, U[-1:])
 
-    def _whole(self, X: Matrix) -> tuple[Array, float]:
-        """Coordinates of rows that join together, from vectors of all points; and the bound."""
-        joined = self.joined(X)
+    def _whole(self, X: Matrix, place: Index, Y: Array) -> None:
+        """Coordinates and bound of rows that join together, from vectors of all points."""
+        border = self.kernel_.join(X)
+        assert border is not None
+        known = ~border.strangers(self.degree_)
+        if not known.any():
+            return
+        joined = self._of(border) if known.all() else self.joined(X[known])
         found = self.found(joined)
-        n, _ = joined.sizes
-        spread = self._spread(joined.degree) * np.ones((len(found.U), 1))
+        n, m = joined.sizes
+        spread = self._spread(joined.degree) * np.ones((n + m, 1))
         U = found.U[:, self._wanted]
         new = self._into_frame(
             found.mu[self._wanted], (self.embedding_ * spread[:n]).T @ U[:n], U[n:]
         )
-        new = self.scaling_.size * new * spread[n:]
-        if not self.bounded:
-            return new, 1.0
-        return new, found.bound(self._wanted, ceilings(joined, self.values_, self.Phi_))
+        Y[place[known]] = self.scaling_.size_of(n + m) * new * spread[n:]
+        if self.bounded:
+            limits = ceilings(joined, self.values_, self.Phi_)
+            self.bound_[place[known]] = found.bound(self._wanted, limits)
 
     def joined(self, X: Matrix) -> Joined:
         """The eigenproblem once these rows have joined together."""
         border = self.kernel_.join(X)
         assert border is not None
+        return self._of(border)
+
+    def _of(self, border: Border) -> Joined:
         assert self.base_ is not None
         return Joined.of(self.base_, self.degree_, border, self.constant_ is not None)
 

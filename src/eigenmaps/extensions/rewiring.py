@@ -62,7 +62,7 @@ class Rewired:
             if values[0] < CONNECTED:
                 continue
             ell = self.kernel_.ell(-(values[:q] ** 2))
-            y = self.scaling_.size * ell**self.scaling_.power * U[:, :q]
+            y = self.scaling_.size_of(len(U)) * ell**self.scaling_.power * U[:, :q]
             turn, _ = orthogonal_procrustes(y[:-1], self.embedding_)
             Y[i] = y[-1] @ turn
         return Y

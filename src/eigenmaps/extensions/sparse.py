@@ -4,6 +4,7 @@ x = Σ a_i x_i + e``  (Raducanu & Dornaika 2012 eq. 9–12)."""
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -91,8 +92,10 @@ class Sparse(Extension):
 
     def fit(self, model: Model) -> Self:
         self.check(model)
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol} must be positive: no code has a gap below rounding.")
+        if not (isinstance(self.tol, Real) and float(self.tol) > 0):
+            raise ValueError(
+                f"tol={self.tol!r} must be positive: no code has a gap below rounding."
+            )
         self.projection_ = self._projection(dense(model.X))
         self.dictionary_ = Dictionary.of(self._projected(model.X), self.weight, self.unit_norm)
         self.neighbors_ = Neighbors().fit(model.X)
@@ -124,7 +127,7 @@ class Sparse(Extension):
             return None
         n, d = X.shape
         most = d if self.projection == "random" else min(n, d)
-        if not 1 <= self.n_projected <= most:
+        if not isinstance(self.n_projected, Integral) or not 1 <= self.n_projected <= most:
             raise ValueError(
                 f"n_projected={self.n_projected} is not possible with projection="
                 f"{self.projection!r} of {n} training points in {d} dimensions: use 1 to {most}, "

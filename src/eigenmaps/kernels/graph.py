@@ -12,6 +12,8 @@ from ..graphs import cure_by_neighbors, joined_nearest, mirrored, smallest, unio
 from ..neighbors import TIES, Around, Neighbors
 from .affinity import Affinity, choose_gamma, floored, stacked
 
+SAME = 1e-14  # weights that differ by less are the same
+
 
 class NeighborGraph(Affinity):
     """The symmetric graph of k nearest neighbours, with weights and an edge of choice.
@@ -151,6 +153,8 @@ class NeighborGraph(Affinity):
         edges = sp.csr_array(self._edges[0][shrunk])
         change = self._kappa(edges, radii[shrunk], radii)
         change -= self._kappa(edges, self.radii_[shrunk], self.radii_)
+        change.data[np.abs(change.data) < SAME] = 0
+        change.eliminate_zeros()
         between = np.exp(self._log_weight(among, np.maximum(R, R[:, None])))
         row = self._kappa(union(around.near, around.reach), R, radii)
         return Border(row, between, changes=[mirrored(shrunk, change, n)])

@@ -10,14 +10,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..eigen import eigenpairs
-from ..gram import Array, Border, Gram, Index, Matrix, Rows
+from ..gram import NO_DIGIT, Array, Border, Gram, Index, Matrix, Rows
 from ..graphs import components, warn_disconnected
 from ..normalization import SELF, Degrees
 from .affinity import Affinity
 from .base import Kernel, twin
 from .graph import NeighborGraph
 
-ALONE = 1e-14  # a degree so small, beside the largest, leaves no digit of an eigenvector
 UNSUPPORTED = ("nan", "nearest", "raise")
 
 
@@ -85,7 +84,7 @@ class Laplacian(Kernel):
         degree = self.degrees_.degree
         # Off the degree, a point's similarity to itself outweighs all else where it is alone.
         least = 1e-6 * self.degrees_.diagonal if self.self_similarity == "off-degree" else 0.0
-        alone = np.flatnonzero(degree <= np.maximum(least, ALONE * degree.max()))
+        alone = np.flatnonzero(degree <= np.maximum(least, NO_DIGIT * degree.max()))
         if len(alone):
             raise ValueError(
                 f"{len(alone)} of {len(degree)} training points are similar to no other point "
