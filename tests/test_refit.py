@@ -274,9 +274,9 @@ def test_a_group_that_joins_through_some_of_its_own():
 def test_unit_variance_is_that_of_all_points():
     X, Q = ROLL[:100], ROLL[100:105]
     model = em.KernelPCA(2, kernel="rbf", gamma=0.05, scaling="unit-variance").fit(X)
-    for way in (extensions.Refit(50), extensions.Refit(refine=3)):
-        (error,) = errors(model, X, Q, way)
-        assert error < 1e-5
+    near, exact = errors(model, X, Q, "refit", extensions.Refit(refine=3))
+    assert near < 0.02
+    assert exact < 1e-5
 
 
 @pytest.mark.parametrize("own", ["kept", "off-degree", "dropped"])

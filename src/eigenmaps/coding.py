@@ -15,7 +15,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from numbers import Real
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,7 +80,7 @@ class Dictionary(NamedTuple):
     unit_norm: bool
 
     @classmethod
-    def of(cls, X: Array, weight: float, unit_norm: bool) -> Self:
+    def of(cls, X: Array, weight: Any, unit_norm: bool) -> Self:
         if not (isinstance(weight, Real) and 0 < float(weight) < np.inf):
             raise ValueError(
                 f"weight={weight!r} must be positive and finite: it is the price λ of the part of "

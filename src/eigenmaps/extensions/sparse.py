@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,10 +92,9 @@ class Sparse(Extension):
 
     def fit(self, model: Model) -> Self:
         self.check(model)
-        if not (isinstance(self.tol, Real) and float(self.tol) > 0):
-            raise ValueError(
-                f"tol={self.tol!r} must be positive: no code has a gap below rounding."
-            )
+        tol: Any = self.tol
+        if not (isinstance(tol, Real) and float(tol) > 0):
+            raise ValueError(f"tol={tol!r} must be positive: no code has a gap below rounding.")
         self.projection_ = self._projection(dense(model.X))
         self.dictionary_ = Dictionary.of(self._projected(model.X), self.weight, self.unit_norm)
         self.neighbors_ = Neighbors().fit(model.X)
@@ -126,8 +125,9 @@ class Sparse(Extension):
         if self.projection is None:
             return None
         n, d = X.shape
+        wanted: Any = self.n_projected
         most = d if self.projection == "random" else min(n, d)
-        if not isinstance(self.n_projected, Integral) or not 1 <= self.n_projected <= most:
+        if not (isinstance(wanted, Integral) and 1 <= int(wanted) <= most):
             raise ValueError(
                 f"n_projected={self.n_projected} is not possible with projection="
                 f"{self.projection!r} of {n} training points in {d} dimensions: use 1 to {most}, "
