@@ -247,3 +247,30 @@ def test_sparse_rows_for_dense_data_and_dense_rows_for_sparse(method):
         assert_allclose(far, expected.embedding_, atol=1e-6 * np.abs(far).max())
         Y = model.transform(other(ROLL[220:240]))
         assert_allclose(Y, model.transform(kind(ROLL[220:240])), atol=1e-10 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize(
+    ("method", "step", "solver"),
+    [
+        (em.ClassicalMDS(), 20, "ritz"),
+        (em.LaplacianEigenmaps(n_neighbors=14), 20, "ritz"),
+        (em.ClassicalMDS(), 200, "lanczos"),
+        (em.LocallyLinearEmbedding(n_neighbors=10), 20, "singular"),
+    ],
+)
+def test_the_report_is_that_of_the_solver_that_ran(method, step, solver):
+    """By its name, with a residual for each component, also where all is solved anew."""
+    model = grown(method, ROLL[: 300 + step], 300, step)
+    assert model.solve_.solver == solver
+    assert model.solve_.residuals.shape == (2,)
+    assert model.n_iter_ == model.solve_.products >= 1
+    assert model.solve_.multiple == []
+
+
+def test_equal_eigenvalues_are_reported_of_a_grown_model():
+    """A square grid has its two first coordinates in common."""
+    side = np.linspace(-1, 1, 20)
+    grid = np.array([(a, b) for a in side for b in side])
+    order = np.argsort(np.abs(grid).max(axis=1), kind="stable")  # squares from the middle
+    model = em.ClassicalMDS().fit(grid[order[:324]]).partial_fit(grid[order[324:]])
+    assert model.solve_.multiple == [(0, 1)]

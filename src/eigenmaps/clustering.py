@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import kernels
 from .assignment import assignment
-from .eigenmap import SpectralEmbedder, grows
+from .eigenmap import SpectralEmbedder, can_grow
 from .estimators import Seed
 from .extensions import Extension
 from .gram import Index
@@ -107,7 +107,7 @@ class SpectralClustering(ClusterMixin, SpectralEmbedder):
         self.labels_ = self.assignment_(self._model.embedding)
         return self
 
-    @available_if(grows)
+    @available_if(can_grow)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in; clusters keep their centres and numbers."""
         if not hasattr(self, "assignment_"):

@@ -130,7 +130,7 @@ def eigenpairs(
     count = wanted if m is None else min(m, wanted)
     size = max(float(np.abs(values).max(initial=0)), _norm(gram), np.finfo(float).tiny)
     residuals = np.linalg.norm(gram.dot(vectors) - vectors * values, axis=0) / size
-    groups = _multiple(values, size, count)
+    groups = multiple(values, size, count)
     seconds = time.perf_counter() - start
     solve = Solve(name, residuals[:count], products, seconds, groups)
     return Eigenpairs(values[:count], vectors[:, :count], solve)
@@ -144,7 +144,7 @@ def fix_signs(vectors: Array) -> Array:
     return np.asarray(vectors * signs)
 
 
-def _multiple(values: Array, size: float, count: int) -> list[tuple[int, ...]]:
+def multiple(values: Array, size: float, count: int) -> list[tuple[int, ...]]:
     """Runs of equal eigenvalues that touch the first ``count`` ones."""
     near = MULTIPLE * np.maximum(np.abs(values[:-1]), np.finfo(float).eps * size)
     breaks = np.flatnonzero(values[:-1] - values[1:] > near) + 1

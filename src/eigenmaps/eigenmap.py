@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import validation
 from .blocks import row_blocks
-from .eigen import Eigenpairs, Solve, eigenpairs
+from .eigen import Eigenpairs, eigenpairs
 from .extensions import by_name
 from .extensions.base import Extension, Model
 from .gram import Array, Gram
@@ -30,7 +30,7 @@ from .scaling import Scaling
 USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
 
 
-def grows(estimator: SpectralEmbedder) -> bool:
+def can_grow(estimator: SpectralEmbedder) -> bool:
     """Whether partial_fit makes sense: scikit-learn's way to say that a method is not there."""
     takes = estimator._kernel().takes
     if takes != "vectors":
@@ -88,7 +88,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         model = Model(X, embedding, phi, ell, kernel, scaling)
         return self._take(kernel, model, pairs, extension, growth, dtype)
 
-    @available_if(grows)
+    @available_if(can_grow)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take new points in, as training points, without solving anything from the start.
 
@@ -120,7 +120,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         turn, _ = orthogonal_procrustes(embedding[: len(old.embedding)], old.embedding)
         scaling = scaling._replace(turn=turn)
         root = 1.0 if growth.degree is None else np.sqrt(growth.degree)[:, None]
-        solve = Solve("ritz", growth.residuals, 1, time.perf_counter() - start, [])
+        solve = growth.solve(time.perf_counter() - start)
         pairs = Eigenpairs(growth.ell, growth.phi * root, solve)
         extension = clone(by_name(self.extension))
         model = Model(growth.X, embedding @ turn, growth.phi, ell, kernel, scaling)

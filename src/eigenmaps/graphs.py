@@ -35,10 +35,8 @@ def union(*graphs: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((length[first], (row, column)), shape=shape)
 
 
-def joined_nearest(
-    nearest: Array, reach: sp.csr_array, own: Array, among: Array
-) -> tuple[Array, Array]:
-    """The k nearest distances of training points, and of new ones, once these have joined them.
+def joined_nearest(nearest: Array, reach: sp.csr_array, own: Array, among: Array) -> Array:
+    """The k nearest distances of training points, then of new ones, once these have joined them.
 
     ``nearest`` are the training points' before, sorted, each point its own nearest; ``reach`` are
     the distances of new points to those that they come near to, ``own`` to the nearest training
@@ -48,7 +46,7 @@ def joined_nearest(
     for q in range(len(own)):
         i, d = row_of(reach, q)
         nearest[i] = np.sort(np.column_stack([nearest[i], d]), axis=1)[:, :k]
-    return nearest, np.sort(np.hstack([own, among]), axis=1)[:, :k]
+    return np.vstack([nearest, np.sort(np.hstack([own, among]), axis=1)[:, :k]])
 
 
 def smallest(graph: sp.csr_array, k: int) -> Array:

@@ -1,4 +1,4 @@
-"""A model that takes new points in (``partial_fit``): nothing is solved from the start.
+"""A model that takes new points in (``partial_fit``), mostly without a solve from the start.
 
 κ' on all points is κ with new rows, ``κ' φ = S' φ ℓ``. The old eigenvectors Φ and their
 prolongation F to the new points by Nyström's formula,
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
-from .eigen import eigenpairs
+from .eigen import Solve, eigenpairs, multiple
 from .extensions.base import Model
 from .gram import EPS, Array, Border, Gram, Matrix, stack
 from .kernels.base import Kernel
@@ -70,6 +70,8 @@ class Growth(NamedTuple):
     drop: int
     q: int
     deflated: bool
+    solver: str
+    products: int
     residuals: Array
     X_room: Array = NONE
 
@@ -92,8 +94,17 @@ class Growth(NamedTuple):
         V = np.hstack([np.ones((gram.n, 1)), V / np.sqrt(S)[:, None]])
         kappa, offset = _unscaled(gram), np.zeros(gram.n)
         KV = _product(kappa, V)
-        residuals = pairs.solve.residuals
-        return cls(X, kappa, gram.degree, values, V, KV, offset, drop, q, gram.constant, residuals)
+        how = pairs.solve
+        return cls(
+            X, kappa, gram.degree, values, V, KV, offset, drop, q, gram.constant,
+            how.solver, how.products, how.residuals[:q],
+        )  # fmt: skip
+
+    def solve(self, seconds: float) -> Solve:
+        """How the pairs were found."""
+        values = self.values[self.drop :]
+        groups = multiple(values, float(np.abs(self.values).max()), self.q)
+        return Solve(self.solver, self.residuals, self.products, seconds, groups)
 
     @property
     def _wanted(self) -> slice:
@@ -115,24 +126,28 @@ class Growth(NamedTuple):
             found = kernel.fit(everything)
         if isinstance(found, Border):
             self._check(found)
+        grown = self._grown(found) if X.shape[0] <= MANY * len(self.V) else None
+        if grown is None or grown.lost:
+            gram = found if isinstance(found, Gram) else _gram(kernel, everything)
+            grown = self.solved(everything, gram, self.q)
+        return grown._replace(X=everything, X_room=X_room)
+
+    def _grown(self, found: Border | Gram) -> Self | None:
+        """The state improved, from what new points add; None where there is no κ."""
+        if isinstance(found, Border):
             row, F = self._stored(found.row), self._prolonged(found.row, found.degree)
             grown = self._joined(found)
             old = self.KV + sum(change @ self.V for change in found.changes)
             products = np.block([[old, row.T @ F], [row @ self.V, found.own @ F]])
         elif found.factor is not None:
-            return self.solved(everything, found, self.q)
+            return None
         else:
             kappa, n, degree = _unscaled(found), len(self.V), found.degree
             grown = self._replace(kappa=kappa, degree=degree, offset=np.zeros(found.n))
             whole = kappa[0] if isinstance(kappa, tuple) else kappa
             F = self._prolonged(whole[n:][:, :n], None if degree is None else degree[n:])
             products = _product(kappa, block_diag(self.V, F))
-        grown = grown._replace(X=everything, X_room=X_room)
-        improved = grown._improved(block_diag(self.V, F), products)
-        if improved.lost or X.shape[0] > MANY * len(self.V):
-            gram = found if isinstance(found, Gram) else _gram(kernel, everything)
-            return self.solved(everything, gram, self.q)._replace(X_room=X_room)
-        return improved
+        return grown._improved(block_diag(self.V, F), products)
 
     def _stacked(self, X: Matrix) -> tuple[Matrix, Array]:
         """All points, and the room that they are in."""
@@ -159,7 +174,9 @@ class Growth(NamedTuple):
             products = products - K1 * basis.mean(axis=0)
             basis = basis - basis.mean(axis=0)
         values, Phi, KPhi, left = self._within(basis, products)
-        for _ in range(STEPS):
+        taken = 0
+        while taken < STEPS:
+            taken += 1
             noise = len(Phi) * EPS * np.abs(values).max()
             left = left[:, np.linalg.norm(left, axis=0) > noise * np.linalg.norm(Phi, axis=0)]
             if self.degree is None:
@@ -172,7 +189,9 @@ class Growth(NamedTuple):
                 break
         V, KV = np.hstack([np.ones_like(K1), Phi]), np.hstack([K1, KPhi])
         size = np.abs(values).max()
-        return self._replace(values=values, V=V, KV=KV, residuals=residuals / size)
+        return self._replace(
+            values=values, V=V, KV=KV, solver="ritz", products=taken, residuals=residuals / size
+        )
 
     def _gap(self, values: Array) -> float:
         """From the last wanted eigenvalue to the next one; infinite where these are equal, and the

@@ -33,10 +33,13 @@ class Extension(BaseEstimator, ABC):
 
     #: what X may be (see :attr:`eigenmaps.kernels.Kernel.takes`)
     serves: ClassVar[tuple[str, ...]] = ("vectors", "distances", "similarities", "products")
-    #: whether it is the identity on the training set
-    interpolates: ClassVar[bool] = True
     #: attributes with a number for each row, set by a call; after a transform for all its rows
     figures: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def interpolates(self) -> bool:
+        """Whether training points keep their coordinates."""
+        return True
 
     @property
     def together(self) -> bool:

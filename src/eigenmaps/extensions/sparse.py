@@ -87,7 +87,7 @@ class Sparse(Extension):
         self.n_jobs = n_jobs
 
     @property
-    def interpolates(self) -> bool:  # type: ignore[override]
+    def interpolates(self) -> bool:
         return self.unit_norm and self.weight >= 1
 
     def fit(self, model: Model) -> Self:

@@ -174,7 +174,7 @@ class SelfTuning(Affinity):
     def _with(self, X: Matrix, among: Array) -> Array:
         """The nearest distances of old and new points once new ones have joined."""
         _, reach, own = self.neighbors_.around(X, self.n_neighbors, self.nearest_[:, -1])
-        return np.vstack(joined_nearest(self.nearest_, reach, own, among))
+        return joined_nearest(self.nearest_, reach, own, among)
 
     def _joined(self, X: Matrix, among: Array, nearest: Array) -> Border:
         """With points that join, the widths of those around them shrink."""

@@ -143,7 +143,7 @@ class NeighborGraph(Affinity):
         that it comes nearer to.
         """
         _, reach, own = around
-        return np.vstack(joined_nearest(self._edges[1], reach, own, among))
+        return joined_nearest(self._edges[1], reach, own, among)
 
     def _joined(self, around: Around, among: Array, nearest: Array) -> Border:
         """With points that join, radii shrink: edges grow lighter, or end."""
