@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src -name '*.py')
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-slow lint types bench bench-sparse new-points growing papers docs wheel \
-	clean
+.PHONY: help demo test test-slow lint types bench bench-sparse new-points growing papers \
+	papers-quick docs wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -37,8 +37,11 @@ test: $(VENV)/wheel $(VENV)/group-test ## the tests, docstrings and documents
 test-slow: $(VENV)/wheel $(VENV)/group-test ## laws at larger sizes, more random examples
 	$(BIN)/python -m pytest -q -m slow tests
 
-papers: $(VENV)/wheel $(VENV)/group-test ## the papers' equations, and their data where EIGENMAPS_DATA is set
-	$(BIN)/python -m pytest -v tests/test_papers.py tests/test_papers_data.py
+papers: $(VENV)/wheel ## the papers' figures and tables anew, into docs/papers/; data: EIGENMAPS_DATA
+	OPENBLAS_NUM_THREADS= $(BIN)/eigenmaps reproduce all --output docs/papers
+
+papers-quick: $(VENV)/wheel ## the same at small sizes, into eigenmaps-papers/
+	OPENBLAS_NUM_THREADS= $(BIN)/eigenmaps reproduce all --quick
 
 lint: $(VENV)/group-lint ## style
 	$(BIN)/ruff check .
@@ -63,4 +66,4 @@ docs: $(VENV)/wheel $(VENV)/group-docs ## build the documentation in docs/_build
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build
 
 clean: ## remove what was built
-	rm -rf dist docs/_build docs/generated eigenmaps-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf dist docs/_build docs/generated eigenmaps-demo eigenmaps-papers .pytest_cache .mypy_cache .ruff_cache .hypothesis

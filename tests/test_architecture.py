@@ -26,7 +26,7 @@ FLOORS = [
     {"clustering"},
     {"metrics", "store"},
     {"report"},
-    {"demo"},
+    {"demo", "reproduce"},
     {"cli"},
 ]
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}

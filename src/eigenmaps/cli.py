@@ -1,4 +1,4 @@
-"""The command line: ``eigenmaps demo``."""
+"""The command line: ``eigenmaps demo``, ``eigenmaps reproduce``."""
 
 from __future__ import annotations
 
@@ -17,26 +17,72 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"eigenmaps {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    _demo(commands)
+    _reproduce(commands)
+    arguments = parser.parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except OSError as error:
+        print(f"eigenmaps: {error}", file=sys.stderr)
+        return 1
+
+
+def _demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     show = commands.add_parser(
         "demo",
         help="six methods on handwritten digits, half of them new: a table and pictures",
         description="Fit six methods on half of the handwritten digits and try them on the rest.",
     )
-    show.add_argument(
-        "--output",
-        type=Path,
-        default=Path("eigenmaps-demo"),
-        metavar="DIR",
-        help="where the pictures go (default: %(default)s)",
-    )
+    _output(show, "eigenmaps-demo", "pictures")
     show.add_argument("--no-pictures", action="store_true", help="the table alone")
-    arguments = parser.parse_args(argv)
-    try:
-        demo.run(None if arguments.no_pictures else arguments.output)
-    except OSError as error:
-        print(f"eigenmaps: {error}", file=sys.stderr)
-        return 1
+    show.set_defaults(run=_show_demo)
+
+
+def _show_demo(arguments: argparse.Namespace) -> int:
+    demo.run(None if arguments.no_pictures else arguments.output)
     return 0
+
+
+def _reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from .reproduce import EXPERIMENTS
+
+    redo = commands.add_parser(
+        "reproduce",
+        help="the papers' figures and tables, and what goes past them",
+        description="Run an experiment and write its results (JSON) and pictures. What was "
+        "interrupted goes on where it stopped.",
+    )
+    redo.add_argument("experiment", choices=[*EXPERIMENTS, "all"], metavar="experiment",
+                      help=", ".join([*EXPERIMENTS, "all"]))  # fmt: skip
+    _output(redo, "eigenmaps-papers", "results")
+    redo.add_argument(
+        "--data", type=Path, metavar="DIR",
+        help="the folder of the papers' data sets (default: the variable EIGENMAPS_DATA)",
+    )  # fmt: skip
+    redo.add_argument("--quick", action="store_true", help="small sizes, to try that all runs")
+    redo.set_defaults(run=_run_experiments)
+
+
+def _run_experiments(arguments: argparse.Namespace) -> int:
+    from .reproduce import EXPERIMENTS, Absent, Lab
+
+    lab = Lab(arguments.output, arguments.data, arguments.quick)
+    names = list(EXPERIMENTS) if arguments.experiment == "all" else [arguments.experiment]
+    missing = 0
+    for name in names:
+        try:
+            EXPERIMENTS[name](lab)
+        except Absent as absent:
+            print(f"eigenmaps: {name}: {absent}", file=sys.stderr)
+            missing += 1
+    return int(missing == len(names))
+
+
+def _output(command: argparse.ArgumentParser, folder: str, what: str) -> None:
+    command.add_argument(
+        "--output", type=Path, default=Path(folder), metavar="DIR",
+        help=f"where the {what} go (default: %(default)s)",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

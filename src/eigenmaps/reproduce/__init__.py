@@ -1,0 +1,19 @@
+"""The papers' figures and tables, and experiments that go past them: ``eigenmaps reproduce``.
+
+Each file is one experiment: a function ``run`` of a :class:`Lab`, which gives it data, keeps its
+results and takes its pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import figure1
+from .lab import Absent, Lab
+
+#: the experiments by name, in the order in which ``eigenmaps reproduce all`` runs them
+EXPERIMENTS: dict[str, Callable[[Lab], None]] = {
+    "figure1": figure1.run,
+}
+
+__all__ = ["EXPERIMENTS", "Absent", "Lab"]
