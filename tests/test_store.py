@@ -26,7 +26,7 @@ from sklearn.metrics import pairwise_distances
 
 import eigenmaps as em
 from eigenmaps import extensions, kernels, store
-from eigenmaps.eigenmap import SpectralEmbedder
+from eigenmaps.embedder import SpectralEmbedder
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

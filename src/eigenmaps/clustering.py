@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import kernels
 from .assignment import assignment
-from .eigenmap import SpectralEmbedder, can_grow
+from .embedder import SpectralEmbedder, can_grow
 from .estimators import Seed
 from .extensions import Extension
 from .gram import Index

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import kernels
-from .eigenmap import SpectralEmbedder
+from .embedder import SpectralEmbedder
 from .extensions import Extension
 from .kernels import Affinity, Kernel, affinity_by_name
 

@@ -75,6 +75,13 @@ class Gram(NamedTuple):
         phi = self.known[:, 0] / np.sqrt(self.degree)
         return bool(np.ptp(phi) <= 1e-8 * np.abs(phi).max())
 
+    @property
+    def trivial(self) -> tuple[Array, Array]:
+        """``S^-½ v`` and ℓ of the pairs that are left out."""
+        v = np.empty((self.n, 0)) if self.known is None else self.known[:, : self.drop]
+        values = np.einsum("ij,ij->j", v, self.dot(v))
+        return (v if self.degree is None else v / np.sqrt(self.degree)[:, None]), values
+
     def dot(self, V: Array) -> Array:
         """``M V``."""
         if self.factor is not None:
@@ -185,3 +192,8 @@ class RowKernel(Protocol):
     def rewiring(self, X: Matrix) -> Rewiring | None: ...
 
     def join(self, X: Matrix) -> Border | None: ...
+
+    @property
+    def any_two(self) -> bool: ...
+
+    def between(self, X: Matrix) -> Array: ...

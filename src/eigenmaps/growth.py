@@ -118,6 +118,16 @@ class Growth(NamedTuple):
     def phi(self) -> Array:
         return self.V[:, 1:][:, self._wanted]
 
+    @property
+    def trivial(self) -> tuple[Array, Array]:
+        """Φ and ℓ of the pairs that the embedding leaves out."""
+        if not self.deflated:
+            return self.V[:, 1 : 1 + self.drop], self.values[: self.drop]
+        assert self.degree is not None
+        total = self.degree.sum()
+        one = np.full((len(self.V), 1), total**-0.5)
+        return one, np.array([self.KV[:, 0].sum() / total])
+
     def grown(self, kernel: Kernel, X: Matrix) -> Self:
         """The state with more points; ``kernel`` takes them in as well."""
         everything, X_room = self._stacked(X)

@@ -28,6 +28,13 @@ class Centring(NamedTuple):
         kappa -= shift
         return kappa
 
+    def between(self, kappa: Array, own: Array) -> Array:
+        """Centre κ between points, in place, given their rows κ(x, ·)."""
+        shift = kappa.mean(axis=1) - self.grand_mean / 2
+        own -= shift
+        own -= shift[:, None]
+        return own
+
     def border(self, kappa: Array, own: Array) -> Border:
         """Rows κ(x, ·), in place, and κ(x, x) or κ between new points, centred by the training
         points."""

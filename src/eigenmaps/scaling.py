@@ -54,3 +54,11 @@ class Scaling(NamedTuple):
         if degree is not None and self.by_degree:
             y *= np.sqrt(degree)[:, None]
         return y if self.turn is None else y @ self.turn
+
+    def values(self, Y: Array, degree: Array | None) -> Array:
+        """The eigenfunction values ``φ`` that are ``Y`` as coordinates."""
+        y = Y if self.turn is None else Y @ self.turn.T
+        phi = y / self.columns
+        if degree is not None and self.by_degree:
+            phi /= np.sqrt(degree)[:, None]
+        return phi

@@ -27,7 +27,8 @@ from .assignment import Centres, Discretization, PivotedQR
 from .clustering import SpectralClustering
 from .coding import Dictionary
 from .eigen import Solve
-from .eigenmap import Eigenmap, SpectralEmbedder
+from .eigenmap import Eigenmap
+from .embedder import SpectralEmbedder
 from .extensions.rewiring import Rewired
 from .inverse import Inverse
 from .neighbors import Neighbors

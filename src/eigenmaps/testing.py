@@ -153,6 +153,22 @@ def border_is_what_joins(kernel: Kernel) -> None:
         assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
+def between_points_of_the_training_set_is_m(kernel: Kernel) -> None:
+    """K between any two points, where it is known: on D the Gram matrix, and a function of the
+    two alone."""
+    X, Q = sample()
+    if not kernel.any_two:
+        return
+    S = kernel.fit(X).degree
+    K, rows = kernel.between(X), kernel(X)
+    expected = _dense(rows)
+    if rows.degree is not None and S is not None:
+        expected = expected * np.sqrt(rows.degree[:, None] / S)
+    assert_allclose(K, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    together, few = kernel.between(np.vstack([Q, X[:5]])), kernel.between(Q[:7])
+    assert_allclose(together[:7, :7], few, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
 def growing_is_fitting(kernel: Kernel) -> None:
     """A kernel that has taken points in gives the rows of one fitted with them."""
     X, Q = sample()
@@ -231,6 +247,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         small_step_small_move,
         training_points_stay,
         border_is_what_joins,
+        between_points_of_the_training_set_is_m,
         growing_is_fitting,
         rewiring_is_what_joins,
         input_is_kept,

@@ -14,7 +14,9 @@ from ..scaling import Scaling
 class Model(NamedTuple):
     """What an extension is given: the training points, their coordinates, the kernel.
 
-    ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``.
+    ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``. ``degree`` is S, None where
+    the method has none. ``trivial`` are the columns of Φ, and ``trivial_ell`` their eigenvalues,
+    that the embedding leaves out.
     """
 
     X: Matrix
@@ -23,6 +25,9 @@ class Model(NamedTuple):
     ell: Array
     kernel: RowKernel
     scaling: Scaling
+    degree: Array | None
+    trivial: Array
+    trivial_ell: Array
 
 
 class Extension(BaseEstimator, ABC):

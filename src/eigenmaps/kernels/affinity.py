@@ -65,6 +65,15 @@ class Affinity(BaseEstimator, ABC):
         """What new points, all together, would add to κ."""
         return None
 
+    @property
+    def any_two(self) -> bool:
+        """Whether ``between`` knows κ between any two points."""
+        return self.takes == "vectors" and type(self).between is not Affinity.between
+
+    def between(self, X: Matrix) -> Array:
+        """κ between any points, given D alone, a new array."""
+        raise NotImplementedError
+
     def grow(self, X: Matrix, everything: Matrix) -> Border | None:
         """Take new points in: what they add to κ. None: κ is to be fitted anew on all points."""
         return None
@@ -101,8 +110,10 @@ class Gaussian(Affinity):
         return _from_log(self._exponent(X))
 
     def join(self, X: Matrix) -> Border:
-        own = np.exp(-self.gamma_ * self.neighbors_.among(X) ** 2)
-        return Border(unscaled(*self.rows(X)), own)
+        return Border(unscaled(*self.rows(X)), self.between(X))
+
+    def between(self, X: Matrix) -> Array:
+        return np.asarray(np.exp(-self.gamma_ * self.neighbors_.among(X) ** 2))
 
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         border = self.join(X)
@@ -152,9 +163,16 @@ class SelfTuning(Affinity):
         return kappa
 
     def rows(self, X: Matrix) -> tuple[Array, Array]:
+        distances = self.neighbors_.distances(X)
+        return _from_log(self._exponent(distances, self._widths(X), self.widths_))
+
+    def between(self, X: Matrix) -> Array:
+        widths = self._widths(X)
+        return np.asarray(np.exp(self._exponent(self.neighbors_.among(X), widths, widths)))
+
+    def _widths(self, X: Matrix) -> Array:
         widths = self.neighbors_.of(X, self.n_neighbors)[0].max(axis=1)
-        widths = np.maximum(widths, self.widths_.min())
-        return _from_log(self._exponent(self.neighbors_.distances(X), widths, self.widths_))
+        return np.maximum(widths, self.widths_.min())
 
     def border(self, X: Matrix) -> Border:
         return stacked([self.join(X[i : i + 1]) for i in range(X.shape[0])])
@@ -249,7 +267,10 @@ class CallableAffinity(Affinity):
         return Border(self.rows(X)[0], own)
 
     def join(self, X: Matrix) -> Border:
-        return Border(self.rows(X)[0], dense(_checked(self.function(X, X))))
+        return Border(self.rows(X)[0], self.between(X))
+
+    def between(self, X: Matrix) -> Array:
+        return dense(_checked(self.function(X, X)))
 
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         border = self.join(X)

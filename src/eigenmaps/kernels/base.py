@@ -71,6 +71,18 @@ class Kernel(BaseEstimator, ABC):
         """
         return None
 
+    @property
+    def any_two(self) -> bool:
+        """Whether ``between`` knows K between any two points."""
+        return self.takes == "vectors" and type(self).between is not Kernel.between
+
+    def between(self, X: Matrix) -> Array:
+        """K between any points, given D alone (:meth:`eigenmaps.Eigenmap.loss`).
+
+        Between training points it is what their rows say.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def fit(self, X: Matrix) -> Gram:
         """Learn the normalisation from the training points; the Gram matrix M."""

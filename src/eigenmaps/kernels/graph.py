@@ -119,6 +119,11 @@ class NeighborGraph(Affinity):
         around, among = self._around(X), self.neighbors_.among(X)
         return self._joined(around, among, self._with(around, among))
 
+    def between(self, X: Matrix) -> Array:
+        R = np.maximum(self.neighbors_.of(X, self.n_neighbors)[0].max(axis=1), self.radii_.min())
+        among = self.neighbors_.among(X)
+        return np.asarray(np.exp(self._log_weight(among, np.maximum(R, R[:, None]))))
+
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         around, among = self._around(X), self.neighbors_.among(X)
         nearest = self._with(around, among)

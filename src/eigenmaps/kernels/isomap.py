@@ -106,6 +106,10 @@ class Isomap(Kernel):
             -0.5 * self.geodesic_distances(X) ** 2, -0.5 * self.geodesics_between(X) ** 2
         )
 
+    def between(self, X: Matrix) -> Array:
+        kappa = -0.5 * self.geodesic_distances(X) ** 2
+        return self.centring_.between(kappa, -0.5 * self.geodesics_between(X) ** 2)
+
     def geodesics_between(self, X: Matrix) -> Array:
         """``𝒟(x, x')`` between new points: ``‖x − x'‖`` where they are neighbours, or through D."""
         near = self._neighbors_of(X)

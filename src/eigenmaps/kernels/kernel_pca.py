@@ -91,6 +91,9 @@ class KernelPCA(Kernel):
             return None
         return self.centring_.border(self._kappa(X), self._kappa(X, X))
 
+    def between(self, X: Matrix) -> Array:
+        return self.centring_.between(self._kappa(X), self._kappa(X, X))
+
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), self._kappa(X, X)
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)

@@ -98,12 +98,14 @@ class L1Graph(Affinity):
         return self.kappa_.copy()
 
     def rows(self, X: Matrix) -> tuple[sp.csr_array, Array]:
-        codes = self.dictionary_.code(dense(X), self.tol, n_jobs=self.n_jobs)
         distance, nearest = self.neighbors_.of(X, 1)
-        known = 1.0 * (distance.ravel() == 0)
-        new = sp.diags_array(1 - known) @ abs(codes.coefficients)
-        old = sp.diags_array(known) @ self.kappa_[nearest.ravel()]
-        return sp.csr_array(new + old), np.zeros(X.shape[0])
+        known = distance.ravel() == 0
+        rows = self.kappa_[nearest[known, 0]]
+        if not known.all():
+            codes = self.dictionary_.code(dense(X)[~known], self.tol, n_jobs=self.n_jobs)
+            rows = sp.vstack([rows, abs(codes.coefficients)], format="csr")
+        place = np.argsort(np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)]))
+        return sp.csr_array(rows[place]), np.zeros(X.shape[0])
 
     def border(self, X: Matrix) -> None:
         return None

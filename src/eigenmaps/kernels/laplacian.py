@@ -126,6 +126,19 @@ class Laplacian(Kernel):
     def join(self, X: Matrix) -> Border | None:
         return self._with_degrees(self.affinity_.join(X))
 
+    @property
+    def any_two(self) -> bool:
+        return self._affinity.any_two
+
+    def between(self, X: Matrix) -> Array:
+        kappa = self.affinity_.between(X)
+        if self.self_similarity == "dropped":
+            np.fill_diagonal(kappa, 0)
+        degree = self(X).degree
+        assert degree is not None
+        root = np.sqrt(degree)
+        return kappa / root / root[:, None]
+
     def grow(self, X: Matrix, everything: Matrix) -> Border | None:
         self.affinity_ = twin(self.affinity_)
         grown = self.affinity_.grow(X, everything)

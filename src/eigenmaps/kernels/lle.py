@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..barycenter import new_weights, training_weights
-from ..gram import Array, Gram, Matrix, Rewiring, Rows, stack
+from ..gram import Array, Gram, Matrix, Rewiring, Rows, dense, stack
 from ..graphs import components, cure_by_neighbors, directed_graph, warn_disconnected
 from ..neighbors import TIES, Neighbors
 from .base import Kernel
@@ -102,6 +102,16 @@ class LLE(Kernel):
         on_D = sp.csr_array(K1 * directed_graph(1.0 * (distances == 0), index, n))
         K2 = on_D @ (self.W_ + self.W_.T - self.W_.T @ self.W_)
         return Rows(sp.csr_array(K1 * (1 - 1 / self.mu) + K2 / self.mu))
+
+    def between(self, X: Matrix) -> Array:
+        """K' and K'' as in §4.4: 0 between two points neither of which is in D."""
+        rows = dense(self(X).weights)
+        distance, nearest = self.neighbors_.of(X, 1)
+        old = np.flatnonzero(distance == 0)
+        K = np.zeros((X.shape[0],) * 2)
+        K[:, old] = rows[:, nearest[old, 0]]
+        K[old] = K[:, old].T
+        return K
 
     def rewiring(self, X: Matrix) -> Rewiring:
         """x has its row of W, and takes the farthest one's place among the k nearest of each point

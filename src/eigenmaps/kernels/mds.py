@@ -50,6 +50,9 @@ class MDS(Kernel):
     def join(self, X: Matrix) -> Border:
         return self.centring_.border(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
 
+    def between(self, X: Matrix) -> Array:
+        return self.centring_.between(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
+
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
