@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from .._compute.detours import detours
 from .._compute.minplus import min_plus
-from ..gram import Array, Border, Gram, Index, Matrix, Rows, all_but, dense
+from ..gram import Array, Border, Gram, Matrix, Rows, all_but, dense
 from ..graphs import (
     bridges,
     components,
@@ -140,9 +140,9 @@ class Isomap(Kernel):
                 other.radii_ = np.delete(self.radii_, i)
             else:
                 distances, index = lists
-                for a in np.flatnonzero((index[:, :k] == i).any(axis=1)):
+                for a in np.flatnonzero((index[:, :k] == i).any(axis=1)).tolist():
                     if a != i:
-                        _shorten(paths, a, index[a, k], distances[a, k])
+                        _shorten(paths, a, int(index[a, k]), float(distances[a, k]))
                 other.radii_ = lists_without(distances, index, i)[0].max(axis=1)
             other.geodesics_ = np.asarray(all_but(paths, i, square=True))
             if np.isinf(other.geodesics_).any():
@@ -224,7 +224,7 @@ class Isomap(Kernel):
         return union(nearest, self.neighbors_.within(X, reach))
 
 
-def _shorten(paths: Array, a: Index, b: Index, length: Array) -> None:
+def _shorten(paths: Array, a: int, b: int, length: float) -> None:
     """Take an edge between a and b into the shortest paths."""
     for start, end in ((a, b), (b, a)):
         into = paths[:, start] + length
