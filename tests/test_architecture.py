@@ -24,6 +24,7 @@ FLOORS = [
     {"eigenmap"},
     {"estimators", "testing"},
     {"clustering"},
+    {"stability"},
     {"metrics", "store"},
     {"report"},
     {"demo", "reproduce"},

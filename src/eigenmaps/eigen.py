@@ -15,6 +15,7 @@ Eigenvectors known beforehand are deflated, never searched for again.
 from __future__ import annotations
 
 import time
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ SMALL = 300  # up to this size LAPACK wins
 BEARABLE = 6000  # up to this size it is quick enough where Lanczos does not converge
 PATIENCE = 100  # restarts that Lanczos is given before
 FILL = 200_000_000  # entries a sparse factor may be expected to have
+USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
 MULTIPLE = 1e-8  # relative distance at which eigenvalues count as equal
 
 
@@ -150,6 +152,37 @@ def multiple(values: Array, size: float, count: int) -> list[tuple[int, ...]]:
     breaks = np.flatnonzero(values[:-1] - values[1:] > near) + 1
     runs = np.split(np.arange(len(values)), breaks)
     return [tuple(run.tolist()) for run in runs if len(run) > 1 and run[0] < count]
+
+
+def usable(pairs: Eigenpairs, ell: Array, requested: int | None) -> tuple[Eigenpairs, Array]:
+    """Only positive eigenvalues make coordinates; say how many there are."""
+    size = float(ell.max(initial=0))
+    good = int((ell > max(USABLE * size, np.finfo(float).tiny)).sum())
+    if good == 0 or (requested is not None and good < len(ell)):
+        raise ValueError(
+            f"n_components={requested}, but the kernel has only {good} usable positive eigenvalues "
+            f"(largest {size:.3g}) on these {len(pairs.vectors)} points: the data spans fewer "
+            "dimensions than that, many points are identical, or the kernel is not positive "
+            "definite"
+            + (f": set n_components ≤ {good}." if good else ", all of them even: check the data.")
+        )
+    kept = pairs._replace(values=pairs.values[:good], vectors=pairs.vectors[:, :good])
+    return kept, ell[:good]
+
+
+def warn_multiple(pairs: Eigenpairs) -> None:
+    """Warn where the last component is one of several with the same eigenvalue."""
+    m = len(pairs.values)
+    for group in pairs.solve.multiple:
+        if group[-1] >= m:
+            warnings.warn(
+                f"Components {group[0]} to {m - 1} and the first one left out have the same "
+                f"eigenvalue ({pairs.values[group[0]]:.8g}, to 8 digits): which of them the "
+                "embedding shows is arbitrary. Use more components, until this warning ends"
+                + (f", or n_components={group[0]}." if group[0] else "."),
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _quotients(gram: Gram, vectors: Array) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import time
-import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, Self
@@ -18,16 +17,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import validation
 from .blocks import row_blocks
-from .eigen import Eigenpairs, eigenpairs
+from .eigen import Eigenpairs, eigenpairs, usable, warn_multiple
 from .extensions import by_name
 from .extensions.base import Extension, Model
-from .gram import Array, Gram
+from .gram import Array, Gram, Matrix
 from .growth import Growth
 from .inverse import Inverse
 from .kernels.base import Kernel, twin
 from .scaling import Scaling
-
-USABLE = 1e-12  # ℓ_k counts as positive above this multiple of the size of the spectrum
 
 
 def can_grow(estimator: SpectralEmbedder) -> bool:
@@ -73,20 +70,24 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         kernel = self._kernel()
         X, dtype = validation.training(self, X, kernel)
         gram = kernel.fit(X)
+        model, pairs = self._solved(X, kernel, gram)
+        warn_multiple(pairs)
+        growth = Growth.solved(X, gram, model.phi.shape[1]) if grows else None
+        return self._take(kernel, model, pairs, extension, growth, dtype)
+
+    def _solved(self, X: Matrix, kernel: Kernel, gram: Gram) -> tuple[Model, Eigenpairs]:
+        """From a fitted kernel and its Gram matrix to coordinates."""
         pairs = eigenpairs(
             gram, self._n_components(gram), self.eigen_solver, self.tol, self.max_iter,
             self.random_state,
         )  # fmt: skip
-        pairs, ell = _usable(pairs, kernel.ell(pairs.values), self._requested)
-        _warn_multiple(pairs)
+        pairs, ell = usable(pairs, kernel.ell(pairs.values), self._requested)
         phi = pairs.vectors
         if gram.degree is not None:
             phi = phi / np.sqrt(gram.degree)[:, None]
         scaling = self._scaling_of(kernel, ell, gram.n)
         embedding = scaling.apply(phi, gram.degree)
-        growth = Growth.solved(X, gram, phi.shape[1]) if grows else None
-        model = Model(X, embedding, phi, ell, kernel, scaling)
-        return self._take(kernel, model, pairs, extension, growth, dtype)
+        return Model(X, embedding, phi, ell, kernel, scaling), pairs
 
     @available_if(can_grow)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -363,34 +364,3 @@ class Eigenmap(SpectralEmbedder):
                 "for example kernels.Isomap(n_neighbors=10)."
             )
         return clone(self.kernel)
-
-
-def _usable(pairs: Eigenpairs, ell: Array, requested: int | None) -> tuple[Eigenpairs, Array]:
-    """Only positive eigenvalues make coordinates; say how many there are."""
-    size = float(ell.max(initial=0))
-    good = int((ell > max(USABLE * size, np.finfo(float).tiny)).sum())
-    if good == 0 or (requested is not None and good < len(ell)):
-        raise ValueError(
-            f"n_components={requested}, but the kernel has only {good} usable positive eigenvalues "
-            f"(largest {size:.3g}) on these {len(pairs.vectors)} points: the data spans fewer "
-            "dimensions than that, many points are identical, or the kernel is not positive "
-            "definite"
-            + (f": set n_components ≤ {good}." if good else ", all of them even: check the data.")
-        )
-    kept = pairs._replace(values=pairs.values[:good], vectors=pairs.vectors[:, :good])
-    return kept, ell[:good]
-
-
-def _warn_multiple(pairs: Eigenpairs) -> None:
-    """Warn where the last component is one of several with the same eigenvalue."""
-    m = len(pairs.values)
-    for group in pairs.solve.multiple:
-        if group[-1] >= m:
-            warnings.warn(
-                f"Components {group[0]} to {m - 1} and the first one left out have the same "
-                f"eigenvalue ({pairs.values[group[0]]:.8g}, to 8 digits): which of them the "
-                "embedding shows is arbitrary. Use more components, until this warning ends"
-                + (f", or n_components={group[0]}." if group[0] else "."),
-                UserWarning,
-                stacklevel=3,
-            )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
-from ..gram import Array, Matrix, RowKernel
+from ..eigen import Eigenpairs, eigenpairs
+from ..gram import Array, Gram, Matrix, RowKernel
 from ..scaling import Scaling
 
 
 class Model(NamedTuple):
     """What an extension is given: the training points, their coordinates, the kernel.
 
-    ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``.
+    ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``. ``gram`` is the Gram matrix
+    where it is at hand; a fitted estimator does not keep it.
     """
 
     X: Matrix
@@ -23,6 +26,14 @@ class Model(NamedTuple):
     ell: Array
     kernel: RowKernel
     scaling: Scaling
+    gram: Gram | None = None
+
+    def solved(self, m: int) -> tuple[Gram, Eigenpairs]:
+        """The Gram matrix, and m of its leading eigenpairs, or as many as there are."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said when the model was fitted
+            gram = self.kernel.fixed().fit(self.X) if self.gram is None else self.gram
+            return gram, eigenpairs(gram, min(m, gram.n - gram.drop))
 
 
 class Extension(BaseEstimator, ABC):
