@@ -25,6 +25,7 @@ FLOORS = [
     {"eigenmap"},
     {"estimators", "testing"},
     {"clustering"},
+    {"stability"},
     {"metrics", "store"},
     {"report"},
     {"demo", "reproduce"},

@@ -20,7 +20,7 @@ from .blocks import row_blocks
 from .eigen import Eigenpairs, eigenpairs, usable, warn_multiple
 from .extensions import by_name
 from .extensions.base import Extension, Model
-from .gram import Array, Gram
+from .gram import Array, Gram, Matrix
 from .growth import Growth
 from .inverse import Inverse
 from .kernels.base import Kernel, twin
@@ -80,23 +80,28 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         kernel = self._kernel()
         X, dtype = validation.training(self, X, kernel)
         gram = kernel.fit(X)
+        model, pairs = self._solved(X, kernel, gram)
+        warn_multiple(pairs)
+        growth = Growth.solved(X, gram, model.phi.shape[1]) if grows else None
+        return self._take(kernel, model, pairs, extension, growth, dtype)
+
+    def _solved(self, X: Matrix, kernel: Kernel, gram: Gram) -> tuple[Model, Eigenpairs]:
+        """From a fitted kernel and its Gram matrix to coordinates."""
         pairs = eigenpairs(
             gram, self._n_components(gram), self.eigen_solver, self.tol, self.max_iter,
             self.random_state,
         )  # fmt: skip
         pairs, ell = usable(pairs, kernel.ell(pairs.values), self._requested)
-        warn_multiple(pairs)
         phi = pairs.vectors
         if gram.degree is not None:
             phi = phi / np.sqrt(gram.degree)[:, None]
         scaling = self._scaling_of(kernel, ell, gram.n)
         embedding = scaling.apply(phi, gram.degree)
-        growth = Growth.solved(X, gram, phi.shape[1]) if grows else None
         phi_0, values = gram.trivial
         model = Model(
             X, embedding, phi, ell, kernel, scaling, gram.degree, phi_0, kernel.ell(values)
         )
-        return self._take(kernel, model, pairs, extension, growth, dtype)
+        return model, pairs
 
     @available_if(can_grow)
     def partial_fit(self, X: Any, y: Any = None) -> Self:

@@ -31,6 +31,16 @@ def stack(*parts: Matrix) -> Matrix:
     return sp.csr_array(sp.vstack(parts))
 
 
+def all_but(X: Matrix, i: int, square: bool = False) -> Matrix:
+    """X without row i; without column i as well where it is a square."""
+    if isinstance(X, np.ndarray):
+        rest = np.delete(X, i, axis=0)
+        return np.delete(rest, i, axis=1) if square else rest
+    others = np.arange(X.shape[0]) != i
+    rest = X[others]
+    return sp.csr_array(rest[:, others] if square else rest)
+
+
 class Gram(NamedTuple):
     """A symmetric matrix M, ``M_ij = K(x_i, x_j)``, and what solving it needs.
 

@@ -22,6 +22,7 @@ from sklearn.utils import check_array, check_consistent_length
 from .blocks import row_blocks
 from .gram import Array, Matrix, stack
 from .neighbors import Neighbors
+from .stability import Crossing, StabilityCurve, stability_curve
 from .validation import as_float64
 
 
@@ -318,12 +319,15 @@ def _coordinates(Y: Any) -> Array:
 
 
 __all__ = [
+    "Crossing",
+    "StabilityCurve",
     "align",
     "continuity",
     "knn_accuracy",
     "refit_error",
     "refitted",
     "relative_difference",
+    "stability_curve",
     "subspace_angle",
     "trustworthiness",
 ]

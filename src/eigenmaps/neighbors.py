@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
 from .blocks import row_blocks
-from .gram import Array, Index, Matrix
+from .gram import Array, Index, Matrix, all_but
 
 EUCLIDEAN = ("euclidean", "l2")
 FAR = 1e4  # squared distance of the mean from the origin, in squared widths of the data
@@ -91,6 +91,15 @@ class Neighbors:
         if self.euclidean:
             more.squares = np.concatenate([self.squares, _squares(self._moved(X))])
         return more
+
+    def without(self, i: int) -> Neighbors:
+        """The same search among all training points but one."""
+        others = copy.copy(self)
+        square = isinstance(self.metric, str) and self.metric == "precomputed"
+        others.X, others._near, others._search = all_but(self.X, i, square), None, None
+        if self.euclidean:
+            others.squares = np.delete(self.squares, i)
+        return others
 
     @property
     def rounding(self) -> float:
@@ -259,6 +268,15 @@ class Neighbors:
                 difference = Q[np.repeat(rows[block], k)] - self.X[index[block].ravel()]
                 out[block] = np.sqrt(_squares(difference)).reshape(-1, k)
         return out
+
+
+def lists_without(distances: Array, index: Index, i: int) -> tuple[Array, Index]:
+    """Lists of the k nearest of all points but i, and among these, from lists of k + 1."""
+    n, more = index.shape
+    keep = index != i
+    keep[keep.all(axis=1), -1] = False
+    d, j = (part[keep].reshape(n, more - 1) for part in (distances, index))
+    return np.delete(d, i, axis=0), np.delete(j - (j > i), i, axis=0)
 
 
 def _whole(k: Any) -> None:

@@ -188,6 +188,31 @@ def growing_is_fitting(kernel: Kernel) -> None:
     assert_array_equal(_dense(kernel(Q)), before)
 
 
+def leaving_out_is_fitting_the_others(kernel: Kernel) -> None:
+    """``without`` gives the Gram matrix and the rows of a fit to all points but one."""
+    X, Q = sample()
+    kernel.fit(X)
+    kernel = kernel.fixed()
+    kernel.fit(X)
+    without = kernel.without(X)
+    before = _dense(kernel(Q))
+    for i in (0, 77, len(X) - 1):
+        other, gram = without(i)
+        plain = clone(kernel)
+        expected = plain.fit(np.delete(X, i, axis=0))
+        M = expected.toarray()
+        assert_allclose(gram.toarray(), M, rtol=0, atol=1e-9 * np.abs(M).max())
+        assert gram.drop == expected.drop
+        for ours, theirs in ((gram.known, expected.known), (gram.degree, expected.degree)):
+            assert (ours is None) == (theirs is None)
+            if ours is not None and theirs is not None:
+                assert_allclose(ours, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+        for new in (X[[i]], Q, X[:50]):
+            rows = _dense(plain(new))
+            assert_allclose(_dense(other(new)), rows, rtol=0, atol=1e-9 * np.abs(rows).max())
+    assert_array_equal(_dense(kernel(Q)), before)
+
+
 def rewiring_is_what_joins(kernel: Kernel) -> None:
     """Where a kernel says what a new point changes in M's factor, a fit with it has just that."""
     X, Q = sample()
@@ -249,6 +274,7 @@ def kernel_laws() -> tuple[KernelLaw, ...]:
         border_is_what_joins,
         between_points_of_the_training_set_is_m,
         growing_is_fitting,
+        leaving_out_is_fitting_the_others,
         rewiring_is_what_joins,
         input_is_kept,
         dtype_is_kept,

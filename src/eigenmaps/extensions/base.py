@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
-from ..gram import Array, Matrix, RowKernel
+from ..eigen import Eigenpairs, eigenpairs
+from ..gram import Array, Gram, Matrix, RowKernel
 from ..scaling import Scaling
 
 
@@ -17,6 +19,7 @@ class Model(NamedTuple):
     ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``. ``degree`` is S, None where
     the method has none. ``trivial`` are the columns of Φ, and ``trivial_ell`` their eigenvalues,
     that the embedding leaves out.
+    ``gram`` is the Gram matrix where it is at hand; a fitted estimator does not keep it.
     """
 
     X: Matrix
@@ -28,6 +31,14 @@ class Model(NamedTuple):
     degree: Array | None
     trivial: Array
     trivial_ell: Array
+    gram: Gram | None = None
+
+    def solved(self, m: int) -> tuple[Gram, Eigenpairs]:
+        """The Gram matrix, and m of its leading eigenpairs, or as many as there are."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said when the model was fitted
+            gram = self.kernel.fixed().fit(self.X) if self.gram is None else self.gram
+            return gram, eigenpairs(gram, min(m, gram.n - gram.drop))
 
 
 class Extension(BaseEstimator, ABC):

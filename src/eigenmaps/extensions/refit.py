@@ -18,14 +18,12 @@ takes the place of r.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..eigen import eigenpairs
 from ..gram import Array, Border, Index, Matrix
 from ..ritz import Joined, Ritz, ceilings, pencil, ritz
 from .base import Extension, Model
@@ -109,11 +107,7 @@ class Refit(Extension):
                 f"extension 'refit' asks {type(model.kernel).__name__} what a new point adds to "
                 "its matrix, and its border() does not say. Define it, or use 'nystrom'."
             )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said when the model was fitted
-            gram = model.kernel.fixed().fit(model.X)
-            wanted = min(model.phi.shape[1] + self.n_pairs, gram.n - gram.drop)
-            pairs = eigenpairs(gram, wanted)
+        gram, pairs = model.solved(model.phi.shape[1] + self.n_pairs)
         S = np.ones(gram.n) if gram.degree is None else gram.degree
         trivial = np.empty((gram.n, 0)) if gram.known is None else gram.known[:, : gram.drop]
         V = np.hstack([trivial, pairs.vectors])

@@ -18,7 +18,6 @@ small eigenvalues would drown.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +25,6 @@ import scipy.sparse as sp
 from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.linalg import SuperLU, splu
 
-from ..eigen import eigenpairs
 from ..gram import EPS, Array, Rewiring
 from .base import Model
 
@@ -39,11 +37,7 @@ class Rewired:
     """R, its leading right singular vectors, and the coordinates made of them."""
 
     def fit(self, model: Model, n_pairs: int) -> Self:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said when the model was fitted
-            gram = model.kernel.fixed().fit(model.X)
-            wanted = min(model.phi.shape[1] + min(n_pairs, SPARE), gram.n - gram.drop)
-            pairs = eigenpairs(gram, wanted)
+        gram, pairs = model.solved(model.phi.shape[1] + min(n_pairs, SPARE))
         assert gram.factor is not None
         self.kernel_ = model.kernel
         self.scaling_ = model.scaling

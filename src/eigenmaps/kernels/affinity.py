@@ -14,10 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Matrix, dense, stack
+from ..gram import Array, Border, Matrix, all_but, dense, stack
 from ..graphs import joined_nearest, mirrored
 from ..neighbors import Neighbors
 from ..selection import check_bandwidth, local_gamma, mean_squared_distance
+from .base import twin
 
 
 class Affinity(BaseEstimator, ABC):
@@ -78,6 +79,16 @@ class Affinity(BaseEstimator, ABC):
         """Take new points in: what they add to κ. None: κ is to be fitted anew on all points."""
         return None
 
+    def without(self, X: Matrix) -> Callable[[int], tuple[Affinity, Matrix]]:
+        """Leave one out: what gives the fit to all training points but i, and its κ, of any i."""
+        square = self.takes != "vectors"
+
+        def others(i: int) -> tuple[Affinity, Matrix]:
+            affinity = self.fixed()
+            return affinity, affinity.fit(all_but(X, i, square))
+
+        return others
+
     def cure(self) -> str:
         """What connects a graph of this kind."""
         return "Use a wider kernel."
@@ -119,6 +130,17 @@ class Gaussian(Affinity):
         border = self.join(X)
         self.neighbors_ = self.neighbors_.with_more(X, everything)
         return border
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Affinity, Matrix]]:
+        exponent = self._exponent(X)
+        kappa = np.exp(exponent, out=exponent)
+
+        def others(i: int) -> tuple[Affinity, Matrix]:
+            other = twin(self)
+            other.neighbors_ = self.neighbors_.without(i)
+            return other, all_but(kappa, i, square=True)
+
+        return others
 
     def cure(self) -> str:
         return f"Lower gamma (in use: {self.gamma_:.4g})."

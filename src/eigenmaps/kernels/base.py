@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows
+from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, all_but
 
 Part = TypeVar("Part")
 
@@ -82,6 +83,21 @@ class Kernel(BaseEstimator, ABC):
         Between training points it is what their rows say.
         """
         raise NotImplementedError
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        """Leave one out: a function that takes i and gives the fit to all training points but i.
+
+        X are the training points of this, fitted, kernel. What the data chose, such as a
+        bandwidth, stays as all of them chose it (:meth:`fixed`). What the fits have in common is
+        found once, when this is called; it lives as long as the function.
+        """
+        square = self.takes != "vectors"
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            kernel = self.fixed()
+            return kernel, kernel.fit(all_but(X, i, square))
+
+        return others
 
     @abstractmethod
     def fit(self, X: Matrix) -> Gram:

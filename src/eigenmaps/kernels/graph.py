@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..gram import Array, Border, Matrix
+from ..gram import Array, Border, Matrix, all_but
 from ..graphs import cure_by_neighbors, joined_nearest, mirrored, smallest, union
 from ..neighbors import TIES, Around, Neighbors
 from .affinity import Affinity, choose_gamma, floored, stacked
+from .base import twin
 
 SAME = 1e-14  # weights that differ by less are the same
 
@@ -163,6 +165,28 @@ class NeighborGraph(Affinity):
         between = np.exp(self._log_weight(among, np.maximum(R, R[:, None])))
         row = self._kappa(union(around.near, around.reach), R, radii)
         return Border(row, between, changes=[mirrored(shrunk, change, n)])
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Affinity, Matrix]]:
+        """The k nearest of a point, but i, are among its k + 1 nearest."""
+        k = self.n_neighbors
+        if k >= self.neighbors_.n:
+            return super().without(X)
+        wider, _ = self.neighbors_.ball(X, k + 1)
+
+        def others(i: int) -> tuple[Affinity, Matrix]:
+            other, near = twin(self), sp.csr_array(all_but(wider, i, square=True))
+            other.neighbors_ = self.neighbors_.without(i)
+            nearest = smallest(near, k)
+            radii = nearest[:, -1]
+            row = np.repeat(np.arange(len(radii)), np.diff(near.indptr))
+            inside = near.data <= radii[row] * (1 + TIES)
+            edges = (near.data[inside], (row[inside], near.indices[inside]))
+            other.radii_ = floored(radii)
+            graph = other._graph(sp.csr_array(edges, near.shape), radii)
+            other._known = graph, nearest
+            return other, other._kappa(graph, other.radii_, other.radii_)
+
+        return others
 
     def cure(self) -> str:
         soft = self.edge == "soft"

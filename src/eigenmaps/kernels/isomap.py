@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from .._compute.detours import detours
 from .._compute.minplus import min_plus
-from ..gram import Array, Border, Gram, Matrix, Rows, dense
+from ..gram import Array, Border, Gram, Matrix, Rows, all_but, dense
 from ..graphs import (
     bridges,
     components,
@@ -19,9 +21,9 @@ from ..graphs import (
     union,
     warn_disconnected,
 )
-from ..neighbors import TIES, Neighbors
+from ..neighbors import TIES, Neighbors, lists_without
 from ..normalization import Centring
-from .base import Kernel
+from .base import Kernel, twin
 
 NEIGHBORHOODS = ("symmetric", "one-sided")
 
@@ -125,6 +127,37 @@ class Isomap(Kernel):
         near = self._neighbors_of(X)
         return np.asarray(min_plus(near.indptr, near.indices, near.data, self.geodesics_))
 
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        """Paths through i go around it, then those shorten that take the new edges: of each point
+        that had i among its k nearest, to the next one. Where the graph falls apart, or has
+        identical points enough, all is made anew."""
+        plain, near, k = super().without(X), self.neighbors_, self.n_neighbors
+        graph = twin(self)._graph(X)
+        if (self.radii_ == 0).any() or components(graph).any() or (k or 0) + 1 >= near.n:
+            return plain
+        lists = None if k is None else near.of_training(k + 1)
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            other = twin(self)
+            paths = detours(graph.indptr, graph.indices, graph.data, self.geodesics_, i)
+            if lists is None or k is None:
+                other.radii_ = np.delete(self.radii_, i)
+            else:
+                distances, index = lists
+                for a in np.flatnonzero((index[:, :k] == i).any(axis=1)).tolist():
+                    if a != i:
+                        _shorten(paths, a, int(index[a, k]), float(distances[a, k]))
+                other.radii_ = lists_without(distances, index, i)[0].max(axis=1)
+            other.geodesics_ = np.asarray(all_but(paths, i, square=True))
+            if np.isinf(other.geodesics_).any():
+                return plain(i)
+            other.neighbors_ = near.without(i)
+            kappa = -0.5 * other.geodesics_**2
+            other.centring_ = Centring.fit(kappa)
+            return other, Gram(other.centring_.gram(kappa))
+
+        return others
+
     def _check(self) -> None:
         if (self.n_neighbors is None) == (self.radius is None):
             raise ValueError(
@@ -193,3 +226,11 @@ class Isomap(Kernel):
         # Strictly within: a point with a radius of 0 has copies enough and takes no other.
         reach = np.where(self.radii_ > 0, self.radii_ * (1 - 2 * TIES), -1)
         return union(nearest, self.neighbors_.within(X, reach))
+
+
+def _shorten(paths: Array, a: int, b: int, length: float) -> None:
+    """Take an edge between a and b into the shortest paths."""
+    for start, end in ((a, b), (b, a)):
+        into = paths[:, start] + length
+        rows = np.flatnonzero(into < paths[:, end])
+        paths[rows] = np.minimum(paths[rows], into[rows, None] + paths[end])

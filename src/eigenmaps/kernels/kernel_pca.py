@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..blocks import row_blocks
-from ..gram import Array, Border, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rows, all_but
 from ..neighbors import Neighbors
 from ..normalization import Centring
 from ..selection import check_bandwidth
-from .base import Kernel
+from .base import Kernel, twin
 
 FEW = 32  # rows whose similarities to themselves are taken at once, with those to one another
 
@@ -101,6 +101,20 @@ class KernelPCA(Kernel):
         if self.neighbors_ is not None:
             self.neighbors_ = self.neighbors_.with_more(X, everything)
         return before.border(rows, own)
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        kappa = self._kappa(X)
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            other, rest = twin(self), np.asarray(all_but(kappa, i, square=True))
+            if self.X_ is not None:
+                other.X_ = all_but(self.X_, i)
+            if self.neighbors_ is not None:
+                other.neighbors_ = self.neighbors_.without(i)
+            other.centring_ = Centring.fit(rest)
+            return other, Gram(other.centring_.gram(rest))
+
+        return others
 
     def _kappa(self, X: Matrix, towards: Matrix | None = None) -> Array:
         """κ between rows of X and the training points, or other points."""

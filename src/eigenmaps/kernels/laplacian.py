@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -79,7 +80,20 @@ class Laplacian(Kernel):
                 "itself than to others, but hard 0/1 weights are 1 throughout. Use edge='soft', "
                 "weights='heat' or self_similarity='off-degree'."
             )
-        kappa = self.affinity_.fit(X)
+        return self._normalised(self.affinity_.fit(X))
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        affinities = self.affinity_.without(X)
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            other = twin(self)
+            other.affinity_, kappa = affinities(i)
+            return other, other._normalised(kappa)
+
+        return others
+
+    def _normalised(self, kappa: Matrix) -> Gram:
+        """M; κ is overwritten."""
         self.degrees_ = Degrees.fit(kappa, self.self_similarity, given=self.takes == "similarities")
         degree = self.degrees_.degree
         # Off the degree, a point's similarity to itself outweighs all else where it is alone.

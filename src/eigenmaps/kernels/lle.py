@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import scipy.sparse as sp
 from ..barycenter import new_weights, training_weights
 from ..gram import Array, Gram, Matrix, Rewiring, Rows, dense, stack
 from ..graphs import components, cure_by_neighbors, directed_graph, warn_disconnected
-from ..neighbors import TIES, Neighbors
-from .base import Kernel
+from ..neighbors import TIES, Neighbors, lists_without
+from .base import Kernel, twin
 
 
 class LLE(Kernel):
@@ -89,6 +90,10 @@ class LLE(Kernel):
         W = training_weights(self.neighbors_, distances, index, self.reg)
         self.nearest_ = distances, index
         self.W_ = directed_graph(W, index, n)
+        return self._gram()
+
+    def _gram(self) -> Gram:
+        n = self.W_.shape[0]
         constant = np.full((n, 1), n**-0.5)
         return Gram(factor=sp.csr_array(sp.eye_array(n) - self.W_), known=constant, drop=1)
 
@@ -145,6 +150,27 @@ class LLE(Kernel):
             return near.with_more(X, stack(near.X, X))
         strangers = np.zeros((X.shape[0],) * 2)
         return Neighbors("precomputed").fit(np.block([[near.X, X.T], [X, strangers]]))
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        """Only the points that have i among their nearest have new weights."""
+        near, k = self.neighbors_, self.n_neighbors
+        if k + 1 >= near.n:
+            return super().without(X)
+        distances, index = near.of_training(k + 1)
+        weights = training_weights(near, distances[:, :k], index[:, :k], self.reg)
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            other, W = twin(self), weights.copy()
+            d, j = lists_without(distances, index, i)
+            new = np.flatnonzero((index[:, :k] == i).any(axis=1))
+            at = new - (new > i)
+            W[new] = training_weights(near, d[at], j[at] + (j[at] >= i), self.reg, new)
+            other.neighbors_ = near.without(i)
+            other.nearest_ = d, j
+            other.W_ = directed_graph(np.delete(W, i, axis=0), j, near.n - 1)
+            return other, other._gram()
+
+        return others
 
     def ell(self, values: Array) -> Array:
         """``(μ − λ̂)/μ``."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..gram import Array, Border, Gram, Matrix, Rows
+from ..gram import Array, Border, Gram, Matrix, Rows, all_but
 from ..neighbors import Neighbors
 from ..normalization import Centring
-from .base import Kernel
+from .base import Kernel, twin
 
 
 class MDS(Kernel):
@@ -58,6 +59,17 @@ class MDS(Kernel):
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
         self.neighbors_ = self.neighbors_.with_more(X, everything)
         return before.border(rows, own)
+
+    def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        kappa = self._kappa(X)
+
+        def others(i: int) -> tuple[Kernel, Gram]:
+            other, rest = twin(self), np.asarray(all_but(kappa, i, square=True))
+            other.neighbors_ = self.neighbors_.without(i)
+            other.centring_ = Centring.fit(rest)
+            return other, Gram(other.centring_.gram(rest))
+
+        return others
 
     def _kappa(self, X: Matrix) -> Array:
         D = self.neighbors_.distances(X)
