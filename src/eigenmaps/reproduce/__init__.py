@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import convergence, figure1
+from . import choosing, convergence, figure1
 from .lab import Absent, Lab
 
 #: the experiments by name, in the order in which ``eigenmaps reproduce all`` runs them
 EXPERIMENTS: dict[str, Callable[[Lab], None]] = {
     "figure1": figure1.run,
     "convergence": convergence.run,
+    "choosing": choosing.run,
 }
 
 __all__ = ["EXPERIMENTS", "Absent", "Lab"]

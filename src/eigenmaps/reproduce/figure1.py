@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.stats import spearmanr
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
 
 from .. import report
 from ..assignment import unit_rows
@@ -27,35 +30,47 @@ def curves(n: int, random_state: int) -> tuple[Array, Array, Index]:
 
 
 def run(lab: Lab) -> None:
-    """The points and their images on the unit circle, training points pale, new ones strong."""
-    X, place, arc = curves(N, 0)
-    X_new, place_new, arc_new = curves(NEW, 1)
-    model = SpectralClustering(2, affinity="rbf", gamma=GAMMA, random_state=0).fit(X)
-    U, U_new = unit_rows(model.embedding_), unit_rows(model.transform(X_new))
+    """The points, their first two eigenvectors, and these scaled to the unit circle."""
+    old, new = curves(N, 0), curves(NEW, 1)
+    model = SpectralClustering(2, affinity="rbf", gamma=GAMMA, random_state=0).fit(old[0])
+    seen, unseen = model.embedding_, model.transform(new[0])
 
-    def measure() -> dict[str, float]:
+    def measured() -> dict[str, float]:
+        _, place, arc = new
+        angle = np.arctan2(*unit_rows(unseen).T[::-1])
+        plain = KMeans(2, n_init=10, random_state=0).fit(old[0]).predict(new[0])
+        order = [abs(spearmanr(place[arc == a], angle[arc == a]).statistic) for a in (0, 1)]
         return {
-            "agreement of new points' clusters with the arcs": adjusted_rand_score(
-                arc_new, model.predict(X_new)
+            "clusters of new points and arcs, adjusted Rand index": adjusted_rand_score(
+                arc, model.predict(new[0])
             ),
-            **{
-                f"held-out log-likelihood of {k} Gaussians, {space}": float(
-                    GaussianMixture(k, random_state=0, n_init=5).fit(A).score(B)
-                )
-                for k in (2,)
-                for space, A, B in (("input", X, X_new),)
-            },
+            "the same by k-means of the input": adjusted_rand_score(arc, plain),
+            "place on the arc and angle, least rank correlation": min(map(float, order)),
         }
 
-    lab.results("figure1", {"n": N, "gamma": GAMMA, "noise": NOISE}, {"all": measure})
-    sheet = report.sheet(10, 5)
-    for ax, old, new, name in zip(
-        sheet.subplots(1, 2), (X, U), (X_new, U_new), ("input", "embedding"), strict=True
-    ):
-        for A, places, arcs, alpha in ((old, place, arc, 0.25), (new, place_new, arc_new, 1.0)):
-            for which, marker in enumerate("ox"):
-                own = arcs == which
-                ax.scatter(*A[own].T, c=places[own], marker=marker, cmap="viridis", alpha=alpha)
-        ax.set(aspect="equal")
-        report.title(ax, name, "")
+    settings = {"points": 2 * N, "new points": 2 * NEW, "gamma": GAMMA, "noise": NOISE}
+    found = lab.results("figure1", settings, {"figures": measured})["figures"]
+    rows = "\n".join(f"| {what} | {value:.3f} |" for what, value in found.items())
+    lab.page("figure1", f"| of {2 * NEW} new points | |\n|---|---|\n{rows}")
+    sheet = report.sheet(16, 5.6)
+    panels = (
+        ("input", "two arcs; colour is the place on the arc", old[0], new[0]),
+        ("eigenvectors", "v_1 and v_2 of the normalised affinity", seen, unseen),
+        ("unit rows", "what is clustered: two corners, and the order inside each",
+         unit_rows(seen), unit_rows(unseen)),
+    )  # fmt: skip
+    for ax, (name, note, A, B) in zip(sheet.subplots(1, 3), panels, strict=True):
+        draw(ax, A, old, 0.2)
+        draw(ax, B, new, 1.0)
+        ax.margins(0.1)
+        report.title(ax, name, note)
+    sheet.suptitle(f"{2 * N} training points (pale) and {2 * NEW} new ones", color=report.INK)
     lab.picture("figure1", sheet)
+
+
+def draw(ax: Any, A: Array, points: tuple[Array, Array, Index], alpha: float) -> None:
+    """Points by their arc (circle or cross) and their place on it (colour)."""
+    _, place, arc = points
+    for which, marker in enumerate("ox"):
+        own = arc == which
+        ax.scatter(*A[own].T, c=place[own], marker=marker, cmap="viridis", alpha=alpha)

@@ -99,7 +99,9 @@ class Lab:
             if key not in done:
                 done[key] = job()
                 write(draft, {**head, "results": done})
-        found = json.loads(json.dumps(done))
+        found = json.loads(
+            json.dumps(done), parse_float=lambda digits: float(f"{float(digits):.6g}")
+        )
         write(draft, {**head, "results": found})
         draft.replace(self.output / f"{name}.json")
         return found
