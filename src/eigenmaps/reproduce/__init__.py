@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import figure1
+from . import density, figure1, layers, smoother
 from .lab import Absent, Lab
 
 #: the experiments by name, in the order in which ``eigenmaps reproduce all`` runs them
 EXPERIMENTS: dict[str, Callable[[Lab], None]] = {
     "figure1": figure1.run,
+    "smoother": smoother.run,
+    "density": density.run,
+    "layers": layers.run,
 }
 
 __all__ = ["EXPERIMENTS", "Absent", "Lab"]
