@@ -8,6 +8,7 @@ by others.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -163,10 +164,12 @@ def measured(
     found: dict[tuple[int, str, str], list[float]] = {}
     for seed in range(repetitions):
         split = Split(X, labels, sizes, seed)
-        for m, depth in itertools.product(DIMENSIONS, DEPTHS):
-            figures = split.judged(split.chosen(method, depth, m), sizes[0] // 4)
-            for name, value in figures.items():
-                found.setdefault((m, depth, name), []).append(value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # graphs of some settings fall apart
+            for m, depth in itertools.product(DIMENSIONS, DEPTHS):
+                figures = split.judged(split.chosen(method, depth, m), sizes[0] // 4)
+                for name, value in figures.items():
+                    found.setdefault((m, depth, name), []).append(value)
     rows: dict[str, Any] = {}
     for (m, depth, name), values in found.items():
         row = rows.setdefault(f"{m}, {depth}", {})
