@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.mixture import GaussianMixture
 
 from eigenmaps import Eigenmap
-from eigenmaps.reproduce import EXPERIMENTS, Lab, galerkin, intervals, layers
+from eigenmaps.reproduce import EXPERIMENTS, Lab, galerkin, intervals, stacks
 from eigenmaps.reproduce.figure1 import curves
 from eigenmaps.reproduce.transformed import Chart, Grid, best_parzen, parzen
 
@@ -115,8 +115,8 @@ def test_parzen_is_a_density():
 
 
 def test_a_stack_is_its_layers_one_after_the_other(X):
-    under = layers.Layer("kernel PCA", 1.0, 5)
-    stack = layers.Stack((under, under._replace(m=2))).fit(X)
+    under = stacks.Layer("kernel PCA", 1.0, 5)
+    stack = stacks.Stack((under, under._replace(m=2))).fit(X)
     first = under.fit(X)
     second = under._replace(m=2).fit(first.embedding_)
     np.testing.assert_array_equal(
@@ -125,10 +125,10 @@ def test_a_stack_is_its_layers_one_after_the_other(X):
     np.testing.assert_allclose(stack.transform(X), stack.embedding_, atol=1e-8)
 
 
-@pytest.mark.parametrize("depth", layers.DEPTHS)
-@pytest.mark.parametrize("method", layers.RANGES)
+@pytest.mark.parametrize("depth", stacks.DEPTHS)
+@pytest.mark.parametrize("method", stacks.RANGES)
 def test_every_depth_has_twelve_settings(method, depth):
-    assert len(set(layers.settings(method, depth, 2))) == 12
+    assert len(set(stacks.settings(method, depth, 2))) == 12
 
 
 def test_intervals():

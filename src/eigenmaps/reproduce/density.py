@@ -16,7 +16,7 @@ import numpy as np
 from .. import report
 from .intervals import Interval, verdict
 from .lab import Lab
-from .mixtures import COUNTS, GAMMAS, PLANE, clusters, decoded, plane
+from .mixtures import COUNTS, PLANE, clusters, decoded, plane
 
 LABELS = {
     "data": "Gaussians of the data",
@@ -84,13 +84,14 @@ The library needs nothing new for this: `SpectralClustering.predict` is that clu
 
 def run(lab: Lab) -> None:
     """Likelihood by the number of Gaussians: one panel for each data set."""
-    n, repetitions = (80, 2) if lab.quick else (300, 6)
+    n, repetitions = (60, 2) if lab.quick else (300, 6)
+    gammas = (2.0,) if lab.quick else (0.5, 2.0, 6.0)
     jobs: dict[str, Callable[[], Any]] = {
-        **{name: partial(plane, name, n, repetitions) for name in PLANE},
+        **{name: partial(plane, name, n, gammas, repetitions) for name in PLANE},
         "swiss roll": partial(decoded, 2 * n, repetitions),
         **{f"clusters, {c}": partial(clusters, c, n, repetitions) for c in (*PLANE, "digits")},
     }
-    settings = {"n": n, "repetitions": repetitions, "gammas": GAMMAS, "Gaussians": COUNTS}
+    settings = {"n": n, "repetitions": repetitions, "gammas": gammas, "Gaussians": COUNTS}
     found = lab.results("density", settings, jobs)
     likelihoods = {name: found[name] for name in (*PLANE, "swiss roll")}
     sheet = report.sheet(15, 5.2)

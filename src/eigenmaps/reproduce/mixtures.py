@@ -20,7 +20,6 @@ from .intervals import interval
 from .transformed import Chart, Grid, best_parzen
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12)
-GAMMAS = (0.5, 2.0, 6.0)
 NEIGHBORS = (5, 7)
 METHODS = ("Laplacian", "kernel PCA")
 
@@ -41,7 +40,7 @@ def mixture(Y: Array, k: int) -> GaussianMixture:
     return GaussianMixture(k, n_init=2, random_state=0).fit(Y)
 
 
-def plane(name: str, n: int, repetitions: int) -> dict[str, Any]:
+def plane(name: str, n: int, gammas: tuple[float, ...], repetitions: int) -> dict[str, Any]:
     """Log-likelihoods of points held out, by the number of Gaussians."""
     rows: list[dict[str, Any]] = []
     for repetition in range(repetitions):
@@ -55,7 +54,7 @@ def plane(name: str, n: int, repetitions: int) -> dict[str, Any]:
         row["data, k chosen"] = max(plain.values(), key=lambda m: m.score(held)).score(new)
         grid = Grid.around(X)
         for method in METHODS:
-            tried = [by_chart(Chart(X, method, g), grid, held, new) for g in GAMMAS]
+            tried = [by_chart(Chart(X, method, g), grid, held, new) for g in gammas]
             best = [max((t[i] for t in tried), key=lambda f: f["held"]) for i in range(len(COUNTS))]
             row[method] = [f["new"] for f in best]
             row[f"{method}, bound"] = [
