@@ -60,7 +60,8 @@ def plane(name: str, n: int, gammas: tuple[float, ...], repetitions: int) -> dic
             row[f"{method}, bound"] = [
                 max(t[i]["bound"] for t in tried) for i in range(len(COUNTS))
             ]
-            row[f"{method}, Z"] = [f["Z"] for f in best]
+            for figure in ("Z", "γ"):
+                row[f"{method}, {figure}"] = [f[figure] for f in best]
             row[f"{method}, k chosen"] = max(best, key=lambda f: f["held"])["new"]
         rows.append(row)
     return summed(rows, METHODS)
@@ -83,13 +84,14 @@ def summed(rows: list[dict[str, Any]], against: tuple[str, ...]) -> dict[str, An
 def by_chart(chart: Chart, grid: Grid, held: Array, new: Array) -> list[dict[str, float]]:
     """For each number of Gaussians: the likelihoods with Z, Z, and the bound without it."""
     everywhere, there, here = (chart(x) for x in (grid.points, held, new))
-    found = []
+    found: list[dict[str, float]] = []
     for k in COUNTS:
         p = mixture(chart.embedding, k)
         Z = float(np.exp(everywhere.log_density(p)).sum() * grid.cell)
         bound = float(here.log_density(p).mean())
         score = float(there.log_density(p).mean() - np.log(Z))
-        found.append({"held": score, "new": bound - np.log(Z), "Z": Z, "bound": bound})
+        figures = {"Z": Z, "bound": bound, "γ": chart.gamma}
+        found.append({"held": score, "new": float(bound - np.log(Z)), **figures})
     return found
 
 
