@@ -214,7 +214,7 @@ def draw(ax: Any, name: str, by_size: dict[int, Any]) -> None:
             ax.plot(WIDTHS, mean, color=colour, alpha=strength, label=f"{shape}, n = {n}")
             ax.fill_between(WIDTHS, low, high, color=colour, alpha=0.15 * strength, lw=0)
         wider = [row[f"wider {h}"][0] for h in WIDTHS]
-        ax.plot(WIDTHS, wider, "k:", alpha=0.6 * strength, label=f"wider κ alone, n = {n}")
+        ax.plot(WIDTHS, wider, "k:", alpha=0.6 * strength, label=f"wider κ, n = {n}")
         mean, low, high = row["chosen"]
         ends, place = [[mean - low], [high - mean]], 1 + 0.05 * (strength == 1)
         ax.errorbar(place, mean, ends, marker="o", color=report.PALETTE[2], alpha=strength,
@@ -225,5 +225,5 @@ def draw(ax: Any, name: str, by_size: dict[int, Any]) -> None:
     ax.set_yticks([0.5, 1, 2], ["0.5", "1", "2"])
     ax.minorticks_off()
     report.title(ax, name, "error, relative to plain Nyström")
-    if name == "Gaussian, 1-D":
-        ax.legend(frameon=False, fontsize=8)
+    if name == "digits":
+        ax.legend(frameon=False, fontsize=7.5, loc="lower left", ncols=2, columnspacing=1)
