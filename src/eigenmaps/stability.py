@@ -46,10 +46,10 @@ class Substitution(NamedTuple):
     ----------
     fraction : float
         ρ = |R1|/n.
-    variability : (p,) array
-        Of the p points of F that were looked at.
+    variability : (m,) array
+        Of the points of F.
     errors : (extensions, alignments, p) array
-        Out-of-sample errors; alignments are ``"signs"`` and ``"rotation"``.
+        Out-of-sample errors of the first p of them; alignments are ``"signs"`` and ``"rotation"``.
     """
 
     fraction: float
@@ -100,13 +100,17 @@ class StabilityCurve(NamedTuple):
         for fraction in fractions:
             own = [part for part in parts if part.fraction == fraction]
             error = [part.errors[which, ALIGNMENTS.index(alignment)] for part in own]
-            delta = [part.variability - e for part, e in zip(own, error, strict=True)]
-            means = delta[0] if len(own) == 1 else np.array([d.mean() for d in delta])
+            moved = [part.variability for part in own]
+            if len(own) == 1:
+                moved = [moved[0][: len(error[0])]]
+                means = moved[0] - error[0]
+            else:
+                means = np.array([a.mean() - b.mean() for a, b in zip(moved, error, strict=True)])
             freedom = np.inf if len(own) == 1 else len(own) - 1
             quantile = stdtrit(freedom, (1 + LEVEL) / 2)
             rows.append(
                 (
-                    np.mean([part.variability.mean() for part in own]),
+                    np.mean([a.mean() for a in moved]),
                     np.mean([e.mean() for e in error]),
                     means.mean(),
                     quantile * means.std(ddof=1) / np.sqrt(len(means)),
@@ -155,7 +159,7 @@ def stability_curve(
     n_splits : int, default=1
         Random splits for each ρ.
     n_points : int, optional
-        How many x_i of each F are looked at; by default all, as in the paper.
+        How many x_i of each F are left out, each alone; by default all, as in the paper.
     random_state : int, RandomState or None, default=None
         Of the splits. None stands for 0.
     n_jobs : int, optional
@@ -321,7 +325,7 @@ def _substitution(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said of the fit with all points
         errors = leave_one_out(model, rows, ways)
-    return Substitution(count / len(order), np.linalg.norm(moved[rows], axis=1), errors)
+    return Substitution(count / len(order), np.linalg.norm(moved, axis=1), errors)
 
 
 def _counts(fractions: Sequence[float] | None, n: int, m: int) -> list[int]:
