@@ -174,7 +174,7 @@ def run(lab: Lab) -> None:
     words = {name: word for name, (_, word) in sets.items()}
     settings = {
         "rho": RHO, "rho of the averages": FEW, "splits": SPLITS, "points": POINTS,
-        "swaps": SWAPS, "points of swaps": THEIRS, "data": words,
+        "swaps": SWAPS, "points of swaps": THEIRS, "data": words, "unit of the faces": CHOSEN,
     }  # fmt: skip
     found = lab.results("figure2", settings, jobs)
     first = next(iter(sets))
@@ -253,8 +253,8 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         "# Figure 2: what new points miss, beside what exchanged training points move",
         "Bengio et al. (2004) §6. ρ* is the share of training points whose exchange moves the "
         "others by as much as the coordinates of a new point miss. Coordinates are eigenvectors "
-        "of unit norm, of LLE of unit variance: with these the axes of the paper's panels come out. "
-        "Intervals are 95 %: of points, for one split; of splits (Student's t) for averages.",
+        "of unit norm, of LLE of unit variance: with these the axes of the paper's panels come "
+        "out. Intervals are 95 %: of points, for one split; of splits (Student's t) for averages.",
         *(f"- {name}: {word}" for name, word in words.items()),
         *(f"- not at hand: {word}" for word in absent),
     ]
