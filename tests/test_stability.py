@@ -14,6 +14,7 @@ import eigenmaps
 from eigenmaps import extensions, kernels, metrics, stability
 from eigenmaps._compute.detours import detours
 from eigenmaps.gram import dense
+from eigenmaps.reproduce import EXPERIMENTS, Lab
 
 METHODS = {
     "mds": eigenmaps.ClassicalMDS(),
@@ -296,3 +297,10 @@ def test_detours():
         assert_allclose(found[np.ix_(rest, rest)], expected, rtol=1e-12)
         assert_array_equal(found, plain)
         assert np.isinf(found[gone]).all()
+
+
+@pytest.mark.slow
+def test_figure_2_needs_no_data(tmp_path):
+    EXPERIMENTS["figure2"](Lab(tmp_path, tmp_path, quick=True))
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"figure2.json", "figure2.md", "figure2.png", "figure2_extensions.png"}

@@ -46,7 +46,7 @@ UNITS: dict[str, Callable[[Array], float]] = {
     "rows of about unit norm": lambda X: float(np.linalg.norm(X, axis=1).mean()),
     "over the largest distance": lambda X: float(euclidean_distances(X).max()),
     "root mean square over pixels": lambda X: float(np.sqrt(X.shape[1])),
-    "the same, σ² = 0.01": lambda X: float(np.sqrt(X.shape[1])) / 10,
+    "the same, σ² = 0.01": lambda X: 10 * float(np.sqrt(X.shape[1])),
     "over the norm of the matrix": lambda X: float(np.linalg.norm(X)),
     "mean over pixels": lambda X: float(X.shape[1]),
 }
@@ -66,9 +66,8 @@ def points(lab: Lab, name: str) -> tuple[Array, str]:
     try:
         X, _ = lab.load(name)
     except Absent:
-        return make_swiss_roll(n, random_state=0)[
-            0
-        ], f"{n} points of scikit-learn's make_swiss_roll"
+        X, _ = make_swiss_roll(n, random_state=0)
+        return X, f"{n} points of scikit-learn's make_swiss_roll, as the file is not at hand"
     chosen = np.random.default_rng(0).permutation(len(X))[:n]
     return np.ascontiguousarray(X[chosen]), f"{n} of {len(X)} points"
 
@@ -102,15 +101,17 @@ def ways(name: str, estimator: SpectralEmbedder) -> list[str]:
     return [way for way in WAYS if way not in left_out | ({"linear"} if name == "faces" else set())]
 
 
-def measure(lab: Lab, name: str, estimator: SpectralEmbedder, X: Array) -> dict[str, Any]:
-    """Curves by extension and alignment, averaged over splits; on the faces also the paper's, of
-    one split and every x_i."""
+def measure(
+    lab: Lab, name: str, estimator: SpectralEmbedder, X: Array, single: bool
+) -> dict[str, Any]:
+    """Curves by extension and alignment, averaged over splits; also the paper's of a single split
+    and every x_i, of the first data set."""
     start, one, which = time.perf_counter(), 1 / len(X), ways(name, estimator)
     found: dict[str, Any] = {}
     run = partial(substitutions, estimator, X, n_jobs=None if lab.quick else -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if name == "faces" or lab.quick:
+        if single:
             parts = run([one, *(RHO if not lab.quick else RHO[::4])], extensions=["nystrom"])
             found["paper"] = curves(parts, ["nystrom"])
             found["seconds, paper"] = time.perf_counter() - start
@@ -168,16 +169,16 @@ def run(lab: Lab) -> None:
     jobs: dict[str, Callable[[], Any]] = {}
     if "faces" in sets:
         jobs["widths"] = partial(widths, sets["faces"][0])
+    first = next(iter(sets))
     for name, (X, _) in sets.items():
         for method, estimator in estimators(width(name, X)).items():
-            jobs[f"{name}: {method}"] = partial(measure, lab, name, estimator, X)
+            jobs[f"{name}: {method}"] = partial(measure, lab, name, estimator, X, name == first)
     words = {name: word for name, (_, word) in sets.items()}
     settings = {
         "rho": RHO, "rho of the averages": FEW, "splits": SPLITS, "points": POINTS,
         "swaps": SWAPS, "points of swaps": THEIRS, "data": words, "unit of the faces": CHOSEN,
     }  # fmt: skip
     found = lab.results("figure2", settings, jobs)
-    first = next(iter(sets))
     lab.picture("figure2", panels(first, found))
     lab.picture("figure2_extensions", grid(list(sets), found))
     lab.page("figure2", page(words, absent, found))
@@ -187,27 +188,36 @@ def panels(name: str, found: dict[str, Any]) -> Any:
     """δ against ρ, as in the paper: one split, and the average over splits as a band."""
     sheet = report.sheet(12, 9)
     for ax, (title, methods) in zip(sheet.subplots(2, 2).flat, PANELS.items(), strict=True):
-        for method, colour in zip(methods, (report.PALETTE[0], report.PALETTE[2]), strict=False):
-            result = found[f"{name}: {method}"]
-            mean, one = (result[kind]["nystrom"]["signs"] for kind in ("splits", "paper"))
-            rho, delta, half = (
-                np.array(mean[key]) for key in ("fractions", "difference", "half_width")
-            )
-            ax.fill_between(rho, delta - half, delta + half, color=colour, alpha=0.15, lw=0)
-            ax.plot(rho, delta, color=colour, alpha=0.4, lw=1)
+        results = [found[f"{name}: {method}"] for method in methods]
+        ones = [result["paper"]["nystrom"]["signs"] for result in results]
+        means = [result["splits"]["nystrom"]["signs"] for result in results]
+        power = int(np.floor(np.log10(max(np.abs(one["difference"]).max() for one in ones))))
+        colours = report.PALETTE[: 2 * len(methods) : 2]
+        for method, one, colour in zip(methods, ones, colours, strict=True):
             ax.errorbar(
-                one["fractions"], one["difference"], one["half_width"], color=colour, lw=1.5,
-                marker="o", ms=4, capsize=3, label=method,
+                *in_units(one, power), color=colour, lw=1.5, marker="o", ms=4, capsize=3,
+                label=method,
             )  # fmt: skip
+        low, high = ax.get_ylim()
+        for mean, colour in zip(means, colours, strict=True):
+            rho, delta, half = in_units(mean, power)
+            ax.plot(rho, delta, color=colour, lw=1.5, ls=":")
+            ax.fill_between(rho, delta - half, delta + half, color=colour, alpha=0.12, lw=0)
+        ax.set_ylim(low, low + 1.3 * (high - low))
         ax.axhline(0, color=report.FAINT, lw=0.8)
-        ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2), useMathText=True)
-        ax.set(xlabel="ρ, share of training points exchanged", ylabel="δ")
+        ax.set(xlabel="ρ, training points exchanged, %", ylabel=f"δ, in units of $10^{{{power}}}$")
         if len(methods) > 1:
-            ax.legend(frameon=False, labelcolor=report.INK)
-        note = ", ".join(percent(found[f"{name}: {m}"]["splits"]["nystrom"]["signs"], "≤", False)
-                         for m in methods)  # fmt: skip
-        report.title(ax, title, f"δ turns positive at ρ* = {note} on average over splits")
+            ax.legend(frameon=False, labelcolor=report.INK, loc="upper left")
+        crossings = [f"{percent(one)[0]} (splits: {percent(mean)[0]})"
+                     for one, mean in zip(ones, means, strict=True)]  # fmt: skip
+        report.title(ax, title, "ρ* " + ", ".join(crossings))
     return sheet
+
+
+def in_units(curve: dict[str, Any], power: int) -> tuple[Array, Array, Array]:
+    """ρ in percent, δ and its interval in units of a power of ten."""
+    rho, delta, half = (np.array(curve[key]) for key in ("fractions", "difference", "half_width"))
+    return 100 * rho, delta / 10.0**power, half / 10.0**power
 
 
 def grid(names: Sequence[str], found: dict[str, Any]) -> Any:
@@ -223,21 +233,21 @@ def grid(names: Sequence[str], found: dict[str, Any]) -> Any:
                     ax.plot(curve["fractions"], curve["error"], color=colour, ls=style, lw=1.5)
             ax.plot(curve["fractions"], curve["variability"], color="black", lw=2.5)
             ax.set(xscale="log", yscale="log", xlabel="ρ")
-            report.title(ax, method, name)
+            report.title(ax, method, f"{name}; dashed: signs only" if ax is row[0] else name)
     report.lines(sheet, {"variability": "black", **dict(zip(WAYS, report.PALETTE, strict=False))})
     return sheet
 
 
-def percent(curve: dict[str, Any], least: str = "≤", interval: bool = True) -> str:
-    """ρ* in percent, with its interval."""
+def percent(curve: dict[str, Any]) -> tuple[str, str]:
+    """ρ*, and its interval, in percent."""
 
     def one(value: float | None) -> str:
         if value is None:
             return f"> {100 * curve['fractions'][-1]:.0f}"
-        return f"{least} {100 * curve['fractions'][0]:.2f}" if value == 0 else f"{100 * value:.2g}"
+        return f"≤ {100 * curve['fractions'][0]:.2f}" if value == 0 else f"{100 * value:.2g}"
 
     at, low, high = map(one, curve["crossing"])
-    return f"{at} % ({low} to {high})" if interval else f"{at} %"
+    return f"{at} %", f"{at} % ({low} to {high})"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -259,9 +269,9 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         *(f"- not at hand: {word}" for word in absent),
     ]
     singles = [
-        [key, percent(value["paper"]["nystrom"]["signs"]),
-         percent(value["splits"]["nystrom"]["signs"]),
-         percent(value["splits"]["nystrom"]["rotation"]), f"{value['seconds, paper']:.0f} s"]
+        [key, percent(value["paper"]["nystrom"]["signs"])[1],
+         percent(value["splits"]["nystrom"]["signs"])[1],
+         percent(value["splits"]["nystrom"]["rotation"])[1], f"{value['seconds, paper']:.0f} s"]
         for key, value in own.items() if "paper" in value
     ]  # fmt: skip
     head = ["", "one split, every x_i", "average of splits", "the same, rotated",
@@ -275,7 +285,7 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         ("rotation", "turned such that the other points lie as near as can be"),
     ):
         rows = [
-            [key, *(percent(value["splits"][way][alignment]) if way in value["splits"] else "–"
+            [key, *(percent(value["splits"][way][alignment])[1] if way in value["splits"] else "–"
                     for way in WAYS)]
             for key, value in own.items()
         ]  # fmt: skip
@@ -311,7 +321,7 @@ def width_section(found: dict[str, Any]) -> list[str]:
         cells = [unit, f"{value['sigma']:.3g}", f"{value['effective degree']:.4g}"]
         if "curve" in value:
             curve = value["curve"]
-            cells += [f"{1e4 * d:.2g}" for d in curve["difference"]] + [percent(curve)]
+            cells += [f"{1e4 * d:.2g}" for d in curve["difference"]] + [percent(curve)[1]]
         else:
             cells += ["–"] * (len(rho) + 1)
         rows.append(cells)
