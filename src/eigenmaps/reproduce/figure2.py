@@ -136,9 +136,12 @@ def curves(parts: Sequence[Substitution], which: Sequence[str]) -> dict[str, Any
 
 
 def kept(curve: StabilityCurve) -> dict[str, Any]:
-    """A curve and its crossing; None: beyond the largest fraction."""
-    crossing = [float(c) if np.isfinite(c) else None for c in curve.crossing]
-    return {**{k: v.tolist() for k, v in curve._asdict().items()}, "crossing": crossing}
+    """A curve and its crossing, to six digits; None: beyond the largest fraction."""
+    numbers = {**curve._asdict(), "crossing": curve.crossing}
+    return {
+        key: [float(f"{v:.6g}") if np.isfinite(v) else None for v in values]
+        for key, values in numbers.items()
+    }
 
 
 def widths(X: Array) -> dict[str, Any]:
@@ -196,18 +199,18 @@ def panels(name: str, found: dict[str, Any]) -> Any:
         for method, one, colour in zip(methods, ones, colours, strict=True):
             ax.errorbar(
                 *in_units(one, power), color=colour, lw=1.5, marker="o", ms=4, capsize=3,
-                label=method,
+                label=method if len(methods) > 1 else "one split, every point",
             )  # fmt: skip
         low, high = ax.get_ylim()
         for mean, colour in zip(means, colours, strict=True):
             rho, delta, half = in_units(mean, power)
-            ax.plot(rho, delta, color=colour, lw=1.5, ls=":")
+            label = "average of splits" if len(methods) == 1 else None
+            ax.plot(rho, delta, color=colour, lw=1.5, ls=":", label=label)
             ax.fill_between(rho, delta - half, delta + half, color=colour, alpha=0.12, lw=0)
-        ax.set_ylim(low, low + 1.3 * (high - low))
+        ax.set_ylim(low, low + 1.25 * (high - low))
         ax.axhline(0, color=report.FAINT, lw=0.8)
         ax.set(xlabel="ρ, training points exchanged, %", ylabel=f"δ, in units of $10^{{{power}}}$")
-        if len(methods) > 1:
-            ax.legend(frameon=False, labelcolor=report.INK, loc="upper left")
+        ax.legend(frameon=False, labelcolor=report.INK, loc="upper left")
         crossings = [f"{percent(one)[0]} (splits: {percent(mean)[0]})"
                      for one, mean in zip(ones, means, strict=True)]  # fmt: skip
         report.title(ax, title, "ρ* " + ", ".join(crossings))
@@ -305,8 +308,13 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         table(
             ["", "variability", "error, signs", "δ, signs", "error, rotated", "δ, rotated"], rows
         ),
-        "The error by signs is that of the frame, which turns when x_i leaves: the variability is "
-        "free of it by its regression, and so is the error once it is rotated.",
+        f"From {SWAPS} exchanges of one point for another, {THEIRS} points left out in each. Where "
+        "rotation takes most of the error away, it was that of the frame, which turns when x_i "
+        "leaves; the variability is free of it by its regression. Of Isomap a point that joins "
+        "changes the graph between others, which no extension follows. What Nyström misses with a "
+        "Gaussian is not the frame, as rotation leaves it, but the similarity of x to itself, as "
+        "refit takes it away: a new point is shrunk by about κ̃/ℓ, and the narrower the kernel, the "
+        "more.",
     ]
     if "widths" in found:
         parts += ["## σ = 0.01 on the faces", *width_section(found["widths"])]
