@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import figure1
+from . import figure1, table1
 from .lab import Absent, Lab
 
 #: the experiments by name, in the order in which ``eigenmaps reproduce all`` runs them
 EXPERIMENTS: dict[str, Callable[[Lab], None]] = {
     "figure1": figure1.run,
+    "table1": table1.run,
 }
 
 __all__ = ["EXPERIMENTS", "Absent", "Lab"]
