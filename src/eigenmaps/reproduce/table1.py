@@ -323,8 +323,9 @@ NOTES = {
 AHEAD = """By how many points, each split paired with itself, and the 95 % interval of the mean."""
 COMBINATION = """Orientations of grey-value edges (`orientations` in `eigenmaps.reproduce.faces`),
 embedded by classical MDS with `scaling="eigenvector"`, so that all coordinates have one size,
-extended by Nyström, and compared by angle. Labels serve the comparison alone. The settings are
-the same for all data sets; they were chosen on splits that are not among these."""
+extended by Nyström, and compared by angle. The embedding sees no labels. Its settings are the same
+for all data sets and sizes; they were chosen by recognition on other random splits of the same
+images. The number of dimensions is that of the best mean, as everywhere above."""
 GRAPH = f"""The same ways in other graphs: heat, `exp(−‖a−b‖²/β)` between all pairs with β the mean
 squared distance, and the same between ten nearest neighbours, the image itself counted. (A refit
 asks how similar a point is to itself, which a code does not say; above it is that of the heat
