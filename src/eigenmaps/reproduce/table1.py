@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from .. import report
 from ..gram import Array, Index
 from .faces import GRAPHS, PROJECTED, REFITTED, Faces, dimensions
-from .lab import Absent, Lab
+from .lab import SOURCES, Absent, Lab
 
 SHARES, SPLITS = (0.3, 0.5, 0.7), tuple(range(1, 11))  # settings were chosen on other splits
 NAMES = {"yale": "Yale", "orl": "ORL", "umist": "UMIST", "yaleb": "Extended Yale B"}
@@ -112,12 +112,13 @@ def measure(X: Array, y: Index, share: float, split: int) -> dict[str, list[str]
 def run(lab: Lab) -> None:
     """The table of the data sets at hand, the curves, and what graph and distance change."""
     jobs: dict[str, Callable[[], Any]] = {}
-    there, missing = [], []
+    there, missing, why = [], [], []
     for name in ("yale", "orl") if lab.quick else NAMES:
         try:
             X, y = lab.load(name)
         except Absent as absent:
-            missing.append(str(absent))
+            missing.append(name)
+            why.append(str(absent))
             continue
         assert y is not None
         there.append(name)
@@ -128,7 +129,7 @@ def run(lab: Lab) -> None:
             for split in SPLITS[:2] if lab.quick else SPLITS:
                 jobs[f"{name} {share:.0%} {split}"] = partial(measure, X, y, share, split)
     if not there:
-        raise Absent(" ".join(missing))
+        raise Absent(" ".join(why))
     settings = {"rates": "percent, for each dimension, by distance and by angle"}
     table = Table(lab.results("table1", settings, jobs))
     lab.page("table1", page(table, there, shares_of(lab), missing))
@@ -143,7 +144,8 @@ def page(table: Table, names: list[str], shares: tuple[float, ...], missing: lis
     """The tables, and what they say."""
     splits = len(table(names[0], shares[0], "pixels").best)
     parts = [INTRODUCTION.format(splits=splits, verdict=verdict(table, names, shares))]
-    parts += [f"Not at hand, and left out: {text}" for text in missing]
+    absent = [SOURCES[name] for name in missing]
+    parts += [f"Not at hand, and left out: {file} ({origin})." for file, origin in absent]
     for name in names:
         parts.append(f"## {NAMES[name]}")
         parts.append(main_table(table, name, shares))
@@ -314,8 +316,8 @@ behind.
 
 A mean of training points lies nearer to the middle than they do, the more so the more points it
 mixes, and then the nearest training point is one of the middle. Angles do not see this. Nyström
-in the ℓ1 graph is sparse with each coordinate divided by ℓ, which makes up for it: this, too, is
-better by distance than sparse itself."""
+in the ℓ1 graph is sparse with each coordinate divided by ℓ, which makes up for it: by distance this
+is as good as sparse itself, or better."""
 NOTES = {
     "yale": "These images are another crop than the paper's, it seems: neither sparse coding nor "
     "the pixels themselves recognise nearly as many as were published."
@@ -334,4 +336,4 @@ LINEAR = """The paper reduced images by a random projection, to how many dimensi
 say. Here the regression alone is given projected images; recognition is by distance. Least squares
 on fewer numbers than there are training images misses them, on about as many it breaks down, and
 on many more it takes the smallest map that meets every one: that is linear above, on all
-pixels. Where the published figures are about those of p = 50, that would explain them."""
+pixels. Where the published figures are about those of p = 50, this may be why."""
