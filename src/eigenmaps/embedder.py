@@ -309,9 +309,9 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """How much of a point's kernel row the eigenfunctions miss (Bengio 2003 eq. 13).
 
         ``Σ_i (K(x,x_i) − Σ_k λ_k f_k(x) f_k(x_i))² / Σ_i K(x,x_i)²`` with Nyström's f, which
-        makes it smallest: 0 where the model explains all of the row, 1 where nothing. Compare it with
-        that of usual points: how much is left depends on kernel and components.
-        NaN for a point that is similar to no training point.
+        makes it smallest: 0 where the model explains all of the row, 1 where nothing. How much is
+        left depends on kernel and components: compare with usual points. NaN for a point that is
+        similar to no training point.
 
         Parameters
         ----------
