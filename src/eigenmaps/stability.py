@@ -5,7 +5,7 @@ on F ∪ R1, of every x_i in F
 
     variability    ‖A z_i − y_i‖     z: a fit on F ∪ R2; A: affine, by linear regression on F
     error          ‖T y(x_i) − y_i‖  y(x_i): the extension of a fit on F ∪ R1 without x_i
-    δ              the mean of variability − error, a function of ρ = |R1|/n
+    δ              the mean of variability − error, a function of ``ρ = |R1|/n``
 
 T is of signs only in the paper, as an eigenvector's sign is arbitrary. But then the error has in it
 how the frame of coordinates turns when x_i leaves, which the variability has not, by A. T may be a
@@ -45,7 +45,7 @@ class Substitution(NamedTuple):
     Attributes
     ----------
     fraction : float
-        ρ = |R1|/n.
+        ``ρ = |R1|/n``.
     variability : (m,) array
         Of the points of F.
     errors : (extensions, alignments, p) array
@@ -76,7 +76,7 @@ class StabilityCurve(NamedTuple):
     Attributes
     ----------
     fractions : (r,) array
-        ρ = |R1|/n.
+        ``ρ = |R1|/n``.
     variability, error, difference : (r,) arrays
         Means over points; δ is the difference of the former two.
     half_width : (r,) array
@@ -141,7 +141,7 @@ def stability_curve(
     The points are split, ``D = F ∪ R1 ∪ R2``. Fits on F ∪ R1 and on F ∪ R2, one aligned to the
     other by linear regression, differ at each x_i of F: the variability of the embedding. A fit on
     F ∪ R1 without x_i, extended to x_i, differs there from that with it: the out-of-sample error.
-    Their mean difference δ rises with ρ = |R1|/n, and is 0 at ``crossing``, the fraction of points
+    Their mean difference δ rises with ``ρ = |R1|/n``, and is 0 at ``crossing``, the fraction of points
     that has to be exchanged to move the others by what new points miss (Bengio et al. 2004, §6 and
     figure 2).
 
