@@ -280,8 +280,8 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
     parts += [
         "## ρ* of Nyström, as in the paper",
         "![δ against the share of exchanged points](figure2.png)",
-        "Lines are of one split, with intervals over points, as in the paper; dotted lines and bands "
-        "are averages over splits.",
+        "Lines are of one split, with intervals over points, as in the paper; dotted lines and "
+        "bands are averages over splits.",
         table(head, singles),
         "![Variability, and the error of every extension](figure2_extensions.png)",
     ]
