@@ -99,8 +99,9 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         embedding = scaling.apply(phi, gram.degree)
         phi_0, values = gram.trivial
         model = Model(
-            X, embedding, phi, ell, kernel, scaling, gram.degree, phi_0, kernel.ell(values)
-        )
+            X, embedding, phi, ell, kernel, scaling, gram.degree, phi_0, kernel.ell(values),
+            kernel.size(gram),
+        )  # fmt: skip
         return model, pairs
 
     @available_if(can_grow)
@@ -141,7 +142,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         phi_0, values = growth.trivial
         model = Model(
             growth.X, embedding @ turn, growth.phi, ell, kernel, scaling, growth.degree, phi_0,
-            kernel.ell(values),
+            kernel.ell(values), kernel.size(growth),
         )  # fmt: skip
         return self._take(kernel, model, pairs, extension, growth, self._dtype)
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, all_but
+from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, Spectrum, all_but
 
 Part = TypeVar("Part")
 
@@ -87,6 +87,8 @@ class Kernel(BaseEstimator, ABC):
     def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
         """Leave one out: a function that takes i and gives the fit to all training points but i.
 
+        Here each is a fit from the start; kernels that know better say so in their own.
+
         X are the training points of this, fitted, kernel. What the data chose, such as a
         bandwidth, stays as all of them chose it (:meth:`fixed`). What the fits have in common is
         found once, when this is called; it lives as long as the function.
@@ -106,6 +108,10 @@ class Kernel(BaseEstimator, ABC):
     @abstractmethod
     def __call__(self, X: Matrix) -> Rows:
         """Normalised rows C of new points: ``C(X_train) Φ = Φ ℓ``."""
+
+    def size(self, spectrum: Spectrum) -> float:
+        """``Σ ell(ℓ)²`` over all eigenvalues."""
+        return spectrum.sums[1]
 
     def ell(self, values: Array) -> Array:
         """What a row's product is divided by, given the Gram matrix's eigenvalues."""
