@@ -267,7 +267,8 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         "Bengio et al. (2004) §6. ρ* is the share of training points whose exchange moves the "
         "others by as much as the coordinates of a new point miss. Coordinates are eigenvectors "
         "of unit norm, of LLE of unit variance: with these the sizes in the paper's panels come "
-        "out, to a factor of about two. Intervals are 95 %: of points, for one split; of splits (Student's t) for averages.",
+        "out, to a factor of about two. Intervals are 95 %: of points, for one split; of splits "
+        "(Student's t) for averages.",
         *(f"- {name}: {word}" for name, word in words.items()),
         *(f"- not at hand: {word}" for word in absent),
     ]
