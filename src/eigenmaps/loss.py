@@ -132,4 +132,4 @@ def _mean(L: Array, m: float) -> float:
     s = len(L)
     own = float(np.trace(L))
     others = (float(L.sum()) - own) / max(s * (s - 1), 1)
-    return own / s / m + others * (m - 1) / m
+    return float(own / s / m + others * (m - 1) / m)
