@@ -264,7 +264,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         normalized : bool, default=False
             Divide by the mean of ``K(a,b)²``: 0 is perfect, 1 no better than predicting 0.
         n_pairs : int, default=10,000,000
-            Where X has more pairs of rows, it is estimated from this many, drawn by
+            Where X has more pairs of rows, those of √n_pairs rows are taken, drawn by
             ``random_state``.
 
         Returns
