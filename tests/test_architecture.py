@@ -16,6 +16,7 @@ FLOORS = [
     {"_compute"},
     {"gram"},
     {"blocks", "scaling", "roots", "interior"},
+    {"threads"},
     {"neighbors", "normalization", "solvers", "ritz"},
     {"graphs"},
     {"eigen", "barycenter", "selection", "assignment", "inverse", "coding"},

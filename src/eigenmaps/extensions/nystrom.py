@@ -20,8 +20,7 @@ class Nystrom(Extension):
         return self
 
     def __call__(self, X: Matrix) -> Array:
-        rows = self.kernel_(X)
-        phi = np.asarray(rows.weights @ self.weights_)
-        if rows.degree is not None:
-            phi[np.isnan(rows.degree)] = np.nan
-        return self.scaling_.apply(phi, rows.degree)
+        phi, degree = self.kernel_.product(X, self.weights_)
+        if degree is not None:
+            phi[np.isnan(degree)] = np.nan
+        return self.scaling_.apply(phi, degree)
