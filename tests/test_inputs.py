@@ -312,7 +312,7 @@ def test_random_state_changes_rounding_only():
 def test_transform_in_blocks_is_transform_at_once(monkeypatch, fitted):
     method, expected = fitted
     monkeypatch.setattr("eigenmaps.blocks.BUDGET", 1)
-    from eigenmaps import blocks, eigenmap
+    from eigenmaps import blocks, embedder
 
-    monkeypatch.setattr(eigenmap, "row_blocks", lambda n, size: blocks.row_blocks(n, size, 1))
+    monkeypatch.setattr(embedder, "row_blocks", lambda n, size: blocks.row_blocks(n, size, 1))
     same(method.transform(NEW), expected)

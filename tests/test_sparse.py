@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_digits
 
 import eigenmaps as em
-from eigenmaps import coding, eigenmap, extensions, kernels
+from eigenmaps import coding, embedder, extensions, kernels
 from eigenmaps._compute import simplex
 from eigenmaps.blocks import row_blocks
 from eigenmaps.coding import Dictionary
@@ -225,7 +225,7 @@ def test_figures_cover_all_rows_of_several_blocks(model, monkeypatch):
     with pytest.warns(UserWarning, match="1 of 21 new points"):
         expected = model.transform(Q)
     gap = model.extension_.gap_
-    monkeypatch.setattr(eigenmap, "row_blocks", lambda m, _: row_blocks(m, 1, budget=6))
+    monkeypatch.setattr(embedder, "row_blocks", lambda m, _: row_blocks(m, 1, budget=6))
     with pytest.warns(UserWarning, match=r"1 of 3 new points .*first at row 2\)"):
         assert_array_equal(model.transform(Q), expected)
     assert_allclose(model.extension_.gap_, gap, atol=1e-14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,17 @@ def legend(figure: Any, labels: Labels) -> Any:
     )  # fmt: skip
 
 
+def lines(figure: Any, colours: Mapping[str, str]) -> Any:
+    """One row of names and the colours of their lines at the foot of a figure."""
+    from matplotlib.lines import Line2D
+
+    strokes = [Line2D([], [], lw=3, color=c, label=name) for name, c in colours.items()]
+    return figure.legend(
+        handles=strokes, loc="outside lower center", ncols=len(strokes), frameon=False,
+        labelcolor=INK, fontsize=13,
+    )  # fmt: skip
+
+
 def vacancies(Y: Array, obstacles: Array, side: float) -> dict[int, Array]:
     """Empty places for squares beside points: no square covers an obstacle or nears another.
 
@@ -149,4 +161,4 @@ def _colours(labels: Labels) -> Array:
     return np.array([to_rgb(colour) for colour in PALETTE])[index]
 
 
-__all__ = ["PALETTE", "embedding", "legend", "sheet", "title", "vacancies"]
+__all__ = ["PALETTE", "embedding", "legend", "lines", "sheet", "title", "vacancies"]

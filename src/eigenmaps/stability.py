@@ -5,11 +5,12 @@ on F ∪ R1, of every x_i in F
 
     variability    ‖A z_i − y_i‖     z: a fit on F ∪ R2; A: affine, by linear regression on F
     error          ‖T y(x_i) − y_i‖  y(x_i): the extension of a fit on F ∪ R1 without x_i
-    δ              the mean of variability − error, a function of ρ = |R1|/n
+    δ              the mean of variability − error, a function of ``ρ = |R1|/n``
 
-T is of signs only in the paper, as an eigenvector's sign is arbitrary. A rotation and a common
-scale, by the other points, do justice to eigenvalues that lie close together, and to eigenvectors
-of unit norm, which are longer by ``√(n/(n−1))`` at each point when there is one point less.
+T is of signs only in the paper, as an eigenvector's sign is arbitrary. But then the error has in it
+how the frame of coordinates turns when x_i leaves, which the variability has not, by A. T may be a
+rotation as well, by which the other points come as near as can be (:func:`eigenmaps.metrics.align`,
+and what ``extension="refit"`` stands for, :func:`eigenmaps.metrics.refitted`).
 
 The fits without x_i are not made from the start: :meth:`eigenmaps.kernels.Kernel.without`.
 """
@@ -44,11 +45,11 @@ class Substitution(NamedTuple):
     Attributes
     ----------
     fraction : float
-        ρ = |R1|/n.
-    variability : (p,) array
-        Of the p points of F that were looked at.
+        ``ρ = |R1|/n``.
+    variability : (m,) array
+        Of the points of F.
     errors : (extensions, alignments, p) array
-        Out-of-sample errors; alignments are ``"signs"`` and ``"rotation"``.
+        Out-of-sample errors of the first p of them; alignments are ``"signs"`` and ``"rotation"``.
     """
 
     fraction: float
@@ -75,7 +76,7 @@ class StabilityCurve(NamedTuple):
     Attributes
     ----------
     fractions : (r,) array
-        ρ = |R1|/n.
+        ``ρ = |R1|/n``.
     variability, error, difference : (r,) arrays
         Means over points; δ is the difference of the former two.
     half_width : (r,) array
@@ -99,13 +100,17 @@ class StabilityCurve(NamedTuple):
         for fraction in fractions:
             own = [part for part in parts if part.fraction == fraction]
             error = [part.errors[which, ALIGNMENTS.index(alignment)] for part in own]
-            delta = [part.variability - e for part, e in zip(own, error, strict=True)]
-            means = delta[0] if len(own) == 1 else np.array([d.mean() for d in delta])
+            moved = [part.variability for part in own]
+            if len(own) == 1:
+                moved = [moved[0][: len(error[0])]]
+                means = moved[0] - error[0]
+            else:
+                means = np.array([a.mean() - b.mean() for a, b in zip(moved, error, strict=True)])
             freedom = np.inf if len(own) == 1 else len(own) - 1
             quantile = stdtrit(freedom, (1 + LEVEL) / 2)
             rows.append(
                 (
-                    np.mean([part.variability.mean() for part in own]),
+                    np.mean([a.mean() for a in moved]),
                     np.mean([e.mean() for e in error]),
                     means.mean(),
                     quantile * means.std(ddof=1) / np.sqrt(len(means)),
@@ -136,7 +141,7 @@ def stability_curve(
     The points are split, ``D = F ∪ R1 ∪ R2``. Fits on F ∪ R1 and on F ∪ R2, one aligned to the
     other by linear regression, differ at each x_i of F: the variability of the embedding. A fit on
     F ∪ R1 without x_i, extended to x_i, differs there from that with it: the out-of-sample error.
-    Their mean difference δ rises with ρ = |R1|/n, and is 0 at ``crossing``, the fraction of points
+    Their mean difference δ rises with ``ρ = |R1|/n``, and is 0 at ``crossing``, the fraction of points
     that has to be exchanged to move the others by what new points miss (Bengio et al. 2004, §6 and
     figure 2).
 
@@ -150,11 +155,11 @@ def stability_curve(
         point to 0.25.
     alignment : {"signs", "rotation"}, default="signs"
         How coordinates of a fit without x_i are brought to those with it: by signs alone, as in the
-        paper; or turned and scaled such that the other points lie as near as can be.
+        paper; or turned such that the other points lie as near as can be.
     n_splits : int, default=1
         Random splits for each ρ.
     n_points : int, optional
-        How many x_i of each F are looked at; by default all, as in the paper.
+        How many x_i of each F are left out, each alone; by default all, as in the paper.
     random_state : int, RandomState or None, default=None
         Of the splits. None stands for 0.
     n_jobs : int, optional
@@ -275,8 +280,8 @@ def leave_one_out(model: SpectralEmbedder, rows: Index, ways: Sequence[Extension
     >>> from eigenmaps import ClassicalMDS, extensions, stability
     >>> X = np.random.default_rng(0).standard_normal((50, 5)) * [5, 3, 1, 1, 1]
     >>> ways = [extensions.Nystrom(), extensions.Refit()]
-    >>> nystrom, refit = stability.leave_one_out(ClassicalMDS().fit(X), np.arange(9), ways)
-    >>> bool((refit < nystrom).all())
+    >>> nystrom, refit = stability.leave_one_out(ClassicalMDS().fit(X), np.arange(50), ways)
+    >>> bool((refit.mean(axis=1) < nystrom.mean(axis=1)).all())
     True
     """
     X, Y = model._model.X, model._model.embedding
@@ -286,18 +291,17 @@ def leave_one_out(model: SpectralEmbedder, rows: Index, ways: Sequence[Extension
         kernel, gram = without(i)
         found, _ = model._solved(all_but(X, i), kernel, gram)
         found = found._replace(gram=gram)
-        turns = _turns(found.embedding, np.delete(Y, i, axis=0))
+        onto = alignments(found.embedding, np.delete(Y, i, axis=0))
         for which, way in enumerate(ways):
-            y = clone(way).fit(found)(X[[i]])
-            errors[which, :, place] = [np.linalg.norm(y @ turn - Y[i]) for turn in turns]
+            y = clone(way).fit(found)(X[[i]])[0]
+            errors[which, :, place] = np.linalg.norm(y @ onto - Y[i], axis=1)
     return errors
 
 
-def _turns(Y: Array, reference: Array) -> tuple[Array, Array]:
-    """What brings coordinates to others: signs; a rotation and a common scale."""
+def alignments(Y: Array, reference: Array) -> Array:
+    """The matrix T of each kind, to bring coordinates to those of a reference."""
     signs = np.where(np.einsum("ij,ij->j", Y, reference) < 0, -1.0, 1.0)
-    Q, _ = orthogonal_procrustes(Y, reference)
-    return np.diag(signs), Q * (np.linalg.norm(reference) / np.linalg.norm(Y))
+    return np.stack([np.diag(signs), orthogonal_procrustes(Y, reference)[0]])
 
 
 def _substitution(
@@ -321,7 +325,7 @@ def _substitution(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said of the fit with all points
         errors = leave_one_out(model, rows, ways)
-    return Substitution(count / len(order), np.linalg.norm(moved[rows], axis=1), errors)
+    return Substitution(count / len(order), np.linalg.norm(moved, axis=1), errors)
 
 
 def _counts(fractions: Sequence[float] | None, n: int, m: int) -> list[int]:

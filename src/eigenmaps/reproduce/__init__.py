@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import choosing, convergence, figure1
+from . import choosing, convergence, density, figure1, figure2, layers, smoother, table1
 from .lab import Absent, Lab
 
 #: the experiments by name, in the order in which ``eigenmaps reproduce all`` runs them
@@ -16,6 +16,11 @@ EXPERIMENTS: dict[str, Callable[[Lab], None]] = {
     "figure1": figure1.run,
     "convergence": convergence.run,
     "choosing": choosing.run,
+    "figure2": figure2.run,
+    "table1": table1.run,
+    "smoother": smoother.run,
+    "density": density.run,
+    "layers": layers.run,
 }
 
 __all__ = ["EXPERIMENTS", "Absent", "Lab"]
