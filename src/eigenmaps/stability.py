@@ -141,9 +141,9 @@ def stability_curve(
     The points are split, ``D = F ∪ R1 ∪ R2``. Fits on F ∪ R1 and on F ∪ R2, one aligned to the
     other by linear regression, differ at each x_i of F: the variability of the embedding. A fit on
     F ∪ R1 without x_i, extended to x_i, differs there from that with it: the out-of-sample error.
-    Their mean difference δ rises with ``ρ = |R1|/n``, and is 0 at ``crossing``, the fraction of points
-    that has to be exchanged to move the others by what new points miss (Bengio et al. 2004, §6 and
-    figure 2).
+    Their mean difference δ rises with ``ρ = |R1|/n``, and is 0 at ``crossing``, the fraction of
+    points that has to be exchanged to move the others by what new points miss (Bengio et al. 2004,
+    §6 and figure 2).
 
     Parameters
     ----------

@@ -277,7 +277,14 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         for key, value in own.items() if "paper" in value
     ]  # fmt: skip
     head = ["", "one split, every x_i", "average of splits", "the same, rotated"]
-    parts += ["## ρ* of Nyström, as in the paper", table(head, singles)]
+    parts += [
+        "## ρ* of Nyström, as in the paper",
+        "![δ against the share of exchanged points](figure2.png)",
+        "Lines are of one split, with intervals over points, as in the paper; dotted lines and "
+        "bands are averages over splits.",
+        table(head, singles),
+        "![Variability, and the error of every extension](figure2_extensions.png)",
+    ]
     for alignment, words_on in (
         (
             "signs",

@@ -145,6 +145,7 @@ def page(table: Table, names: list[str], shares: tuple[float, ...], missing: lis
     splits = len(table(names[0], shares[0], "pixels").best)
     parts = [INTRODUCTION.format(splits=splits, verdict=verdict(table, names, shares))]
     absent = [SOURCES[name] for name in missing]
+    parts.append("![Recognition by number of dimensions](table1.png)")
     parts += [f"Not at hand, and left out: {file} ({origin})." for file, origin in absent]
     for name in names:
         parts.append(f"## {NAMES[name]}")
