@@ -17,6 +17,7 @@ FLOORS = [
     {"gram"},
     {"blocks", "scaling", "roots", "interior"},
     {"threads"},
+    {"tiles"},
     {"neighbors", "normalization", "solvers", "ritz"},
     {"graphs"},
     {"eigen", "barycenter", "selection", "assignment", "inverse", "coding"},
