@@ -40,7 +40,11 @@ def written_out(model):
     gram = kernel.fit(X)
     values, vectors = np.linalg.eigh(gram.toarray())
     m = model.embedding_.shape[1] + gram.drop
-    G = np.eye(N) + gram.toarray() / kernel.mu if isinstance(kernel, kernels.LLE) else gram.toarray()
+    G = (
+        np.eye(N) + gram.toarray() / kernel.mu
+        if isinstance(kernel, kernels.LLE)
+        else gram.toarray()
+    )
     return (
         np.asarray(G.toarray() if hasattr(G, "toarray") else G),
         kernel.ell(values[-m:]),
@@ -168,9 +172,43 @@ def test_what_has_no_support_is_left_out():
     model = em.LaplacianEigenmaps(affinity=bumps).fit(X)
     with pytest.warns(UserWarning, match="similar to no training point"):
         assert np.isnan(model.novelty(np.full((1, 3), 1e9))).all()
-    with pytest.warns(UserWarning, match="similar to no training point"):
-        mixed = model.loss(np.vstack([NEW, np.full((1, 3), 1e9)]))
-    assert_allclose(mixed, model.loss(NEW), rtol=0.05)
+    far = 1e9 + NEW
+    with pytest.warns(UserWarning, match=f"{M} of {2 * M} new points") as said:
+        mixed = model.loss(np.vstack([NEW, far]))
+    assert len(said) == 1
+    assert_allclose(mixed, model.loss(NEW), rtol=1e-12)
+    with pytest.raises(ValueError, match="no loss"):
+        model.loss(far)
+
+
+def test_one_outlier_does_not_decide():
+    """K(x,x) = 1/S(x) of a point next to nothing is beyond all bounds."""
+    model = em.LaplacianEigenmaps(affinity="rbf", gamma=0.05).fit(X)
+    for far in (60.0, 200.0, 1e4):
+        with pytest.warns(UserWarning, match="next to none"):
+            score = model.score(np.vstack([NEW, np.full((1, 3), far)]))
+        assert_allclose(score, model.score(NEW), rtol=1e-12)
+
+
+def test_the_size_of_m_is_its_own():
+    """Not that of rows: given similarities keep what "dropped" takes off, copies share theirs."""
+    K = rbf_kernel(X, X, 0.05)
+    for own in ("kept", "off-degree", "dropped"):
+        given, of_data = (
+            em.Eigenmap(kernels.Laplacian(affinity, own), 3).fit(A)
+            for affinity, A in ((kernels.PrecomputedAffinity(), K), (kernels.Gaussian(0.05), X))
+        )
+        assert_allclose(given.loss(), of_data.loss(), rtol=1e-9)
+    copies = np.vstack([X[:60], X[:20]])
+    model = em.LocallyLinearEmbedding(n_neighbors=6).fit(copies)
+    assert_allclose(model.loss(normalized=True), (80 - 3) / 80)
+
+
+@pytest.mark.parametrize("bad", [-5, 0, 3, 100.0, None, "a", np.nan])
+def test_a_number_of_pairs_that_makes_no_sense(bad):
+    model = em.KernelPCA(2, kernel="rbf", gamma=0.02).fit(X)
+    with pytest.raises(ValueError, match="n_pairs"):
+        model.loss(NEW, n_pairs=bad)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -260,6 +260,33 @@ def test_isomap_whose_graph_is_in_pieces():
     check_without(kernels.Isomap(4), bridged()[:40], (0, 39))
 
 
+def test_isomap_where_distances_tie():
+    """Of equally distant points any may be the k-th: paths lie between those of a graph that has
+    all of them and of one that has none, and each point has k neighbours."""
+    points = np.round(make_swiss_roll(90, random_state=0)[0])
+    k = 6
+    kernel = kernels.Isomap(k)
+    kernel.fit(points)
+    without = kernel.without(points)
+    checked = 0
+    for i in range(len(points)):
+        d = euclidean_distances(np.delete(points, i, axis=0))
+        kth = np.sort(d, axis=1)[:, k][:, None]
+        bounds = []
+        for near in (d < kth * (1 - 1e-9), d <= kth * (1 + 1e-9)):
+            edges = np.where(near | near.T, np.maximum(d, 1e-12), 0)
+            bounds.append(dijkstra(csr_array(edges)))
+        most, least = bounds
+        paths = without(i)[0].geodesics_
+        if np.isfinite(least).all():
+            assert (paths >= least - 1e-9).all()
+            assert (paths <= most + 1e-9).all()
+            direct = (np.abs(paths - d) <= 1e-9) & (d <= kth * (1 + 1e-9))
+            assert (direct.sum(axis=1) > k).all(), "itself, and k others"
+            checked += 1
+    assert checked > 60
+
+
 def test_isomap_with_identical_points():
     X = roll(30)
     check_without(kernels.Isomap(2), np.vstack([X, X, X, X]), (0, 40))
@@ -304,3 +331,13 @@ def test_figure_2_needs_no_data(tmp_path):
     EXPERIMENTS["figure2"](Lab(tmp_path, tmp_path, quick=True))
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"figure2.json", "figure2.md", "figure2.png", "figure2_extensions.png"}
+
+
+def test_points_that_lose_their_coordinates_are_counted():
+    def ends(A, B):
+        return np.maximum(1 - euclidean_distances(A, B) ** 2, 0)
+
+    points = np.random.default_rng(0).standard_normal((60, 2))
+    points[:3] += [[50, 0], [0, 50], [-50, 0]]
+    with pytest.raises(ValueError, match="have no coordinates once they are left out"):
+        metrics.stability_curve(eigenmaps.LaplacianEigenmaps(affinity=ends), points, [0.1])

@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         return int(arguments.run(arguments))
-    except OSError as error:
+    except (OSError, ImportError) as error:
         print(f"eigenmaps: {error}", file=sys.stderr)
         return 1
 
@@ -68,14 +68,22 @@ def _run_experiments(arguments: argparse.Namespace) -> int:
 
     lab = Lab(arguments.output, arguments.data, arguments.quick)
     names = list(EXPERIMENTS) if arguments.experiment == "all" else [arguments.experiment]
-    missing = 0
+    missing, failed = [], []
     for name in names:
         try:
             EXPERIMENTS[name](lab)
         except Absent as absent:
             print(f"eigenmaps: {name}: {absent}", file=sys.stderr)
-            missing += 1
-    return int(missing == len(names))
+            missing.append(name)
+        except Exception as error:
+            if len(names) == 1:
+                raise
+            print(f"eigenmaps: {name}: {type(error).__name__}: {error}", file=sys.stderr)
+            failed.append(name)
+    for what, which in (("without their data", missing), ("failed", failed)):
+        if which and len(names) > 1:
+            print(f"eigenmaps: {what}: {', '.join(which)}", file=sys.stderr)
+    return int(bool(failed) or len(missing) == len(names))
 
 
 def _output(command: argparse.ArgumentParser, folder: str, what: str) -> None:

@@ -99,8 +99,9 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         embedding = scaling.apply(phi, gram.degree)
         phi_0, values = gram.trivial
         model = Model(
-            X, embedding, phi, ell, kernel, scaling, gram.degree, phi_0, kernel.ell(values)
-        )
+            X, embedding, phi, ell, kernel, scaling, gram.degree, phi_0, kernel.ell(values),
+            kernel.size(gram),
+        )  # fmt: skip
         return model, pairs
 
     @available_if(can_grow)
@@ -141,7 +142,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         phi_0, values = growth.trivial
         model = Model(
             growth.X, embedding @ turn, growth.phi, ell, kernel, scaling, growth.degree, phi_0,
-            kernel.ell(values),
+            kernel.ell(values), kernel.size(growth),
         )  # fmt: skip
         return self._take(kernel, model, pairs, extension, growth, self._dtype)
 
@@ -263,7 +264,7 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         normalized : bool, default=False
             Divide by the mean of ``K(a,b)²``: 0 is perfect, 1 no better than predicting 0.
         n_pairs : int, default=10,000,000
-            Where X has more pairs of rows, it is estimated from this many, drawn by
+            Where X has more pairs of rows, those of √n_pairs rows are taken, drawn by
             ``random_state``.
 
         Returns

@@ -41,6 +41,16 @@ def all_but(X: Matrix, i: int, square: bool = False) -> Matrix:
     return sp.csr_array(rest[:, others] if square else rest)
 
 
+class Spectrum(Protocol):
+    """What can be said of all n eigenvalues: ``Σ ℓ`` and ``Σ ℓ²``."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def sums(self) -> tuple[float, float]: ...
+
+
 class Gram(NamedTuple):
     """A symmetric matrix M, ``M_ij = K(x_i, x_j)``, and what solving it needs.
 
@@ -93,6 +103,21 @@ class Gram(NamedTuple):
         v = np.empty((self.n, 0)) if self.known is None else self.known[:, : self.drop]
         values = np.einsum("ij,ij->j", v, self.dot(v))
         return (v if self.degree is None else v / np.sqrt(self.degree)[:, None]), values
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """``Σ ℓ`` and ``Σ ℓ²`` over all eigenvalues: the trace of M, and ``‖M‖²``."""
+        if self.factor is not None:
+            R = self.factor
+            inner = sp.csr_array(R.T @ R)
+            return -float((R.data**2).sum()), float((inner.data**2).sum())
+        if self.root is not None:
+            inner = self.root.T @ self.root
+            return float(inner.trace()), float(np.vdot(inner, inner))
+        M = self.matrix
+        assert M is not None
+        entries = M.ravel(order="K") if isinstance(M, np.ndarray) else M.data
+        return float(M.diagonal().sum()), float(np.vdot(entries, entries))
 
     def dot(self, V: Array) -> Array:
         """``M V``."""
@@ -216,6 +241,8 @@ class RowKernel(Protocol):
 
     @property
     def any_two(self) -> bool: ...
+
+    def size(self, spectrum: Spectrum) -> float: ...
 
     def between(self, X: Matrix) -> Array: ...
 

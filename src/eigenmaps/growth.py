@@ -73,6 +73,7 @@ class Growth(NamedTuple):
     solver: str
     products: int
     residuals: Array
+    factor: sp.csr_array | None
     X_room: Array = NONE
 
     @classmethod
@@ -98,6 +99,7 @@ class Growth(NamedTuple):
         return cls(
             X, kappa, gram.degree, values, V, KV, offset, drop, q, gram.constant,
             how.solver, how.products, how.residuals[:q],
+            gram.factor,
         )  # fmt: skip
 
     def solve(self, seconds: float) -> Solve:
@@ -117,6 +119,34 @@ class Growth(NamedTuple):
     @property
     def phi(self) -> Array:
         return self.V[:, 1:][:, self._wanted]
+
+    @property
+    def n(self) -> int:
+        return len(self.V)
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """``Σ ℓ`` and ``Σ ℓ²`` over all eigenvalues."""
+        if self.factor is not None:
+            return Gram(factor=self.factor).sums
+        n = self.n
+        S = np.ones(n) if self.degree is None else self.degree
+        if not isinstance(self.kappa, tuple):
+            M = self.kappa.tocoo()
+            squares = float((M.data**2 / S[M.row] / S[M.col]).sum())
+            return float((M.diagonal() / S).sum()), squares
+        trace, squares = 0.0, 0.0
+        for rows in self.kappa:
+            stop = rows.shape[1]
+            start = stop - len(rows)
+            weighed = np.square(rows) / S[start:stop, None] / S[:stop]
+            squares += 2 * float(weighed.sum()) - float(weighed[:, start:].sum())
+            trace += float((rows[:, start:].diagonal() / S[start:stop]).sum())
+        if self.degree is None:  # ‖HκH‖² of ‖κ‖² and κ1
+            K1 = self.KV[:, 0]
+            squares += float(K1.sum()) ** 2 / n**2 - 2 / n * float(K1 @ K1)
+            trace -= float(K1.sum()) / n
+        return trace, squares
 
     @property
     def trivial(self) -> tuple[Array, Array]:

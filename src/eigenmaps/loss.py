@@ -9,6 +9,9 @@ generalisation error. Pairs that an embedding leaves out as trivial are part of 
 
 from __future__ import annotations
 
+import math
+import warnings
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from .blocks import row_blocks
 from .extensions.base import Extension, Model
-from .gram import Array, Matrix, Rows
+from .gram import ALONE, Array, Matrix, Rows
 
 PAIRS = 10_000_000  # of so many pairs the loss is exact by default
 
@@ -43,34 +46,47 @@ class Loss(NamedTuple):
 
 def in_sample(model: Model) -> Loss:
     """Over all pairs of training points, by the spectrum: ``(‖M‖² − Σ ℓ_k²)/n²``."""
-    n = model.X.shape[0]
-    blocks = row_blocks(n, 8 * n)
-    norm = sum(float(_squares(model, model.kernel(model.X[b])).sum()) for b in blocks)
+    n = len(model.embedding)
     explained = float((model.ell**2).sum() + (model.trivial_ell**2).sum())
-    return Loss(max(norm - explained, 0.0) / n**2, norm / n**2)
+    return Loss(max(model.size - explained, 0.0) / n**2, model.size / n**2)
 
 
 def between(
     model: Model, extension: Extension, X: Matrix, n_pairs: int, random_state: object
 ) -> Loss:
-    """Over all pairs of rows of X, or an estimate from ``n_pairs`` of them."""
+    """Over all pairs of rows of X, or an estimate from those of ``√n_pairs`` of the rows."""
+    if not (isinstance(n_pairs, Integral) and n_pairs >= 4):
+        raise ValueError(
+            f"n_pairs={n_pairs!r} must be a whole number, at least 4: the pairs of two points."
+        )
     if not model.kernel.any_two:
         raise ValueError(
             "The loss of new points needs the kernel between two of them, but this one is known "
             "only from new points to training points: precomputed, by sparse codes, or without a "
             "method `between`. loss() without X is that of the training points."
         )
-    m = X.shape[0]
-    s = max(int(n_pairs**0.5), min(m, 2))
+    m, s = X.shape[0], math.isqrt(n_pairs)
     if s < m:
         rng = check_random_state(0 if random_state is None else random_state)
         X = X[np.sort(rng.choice(m, s, replace=False))]
     K = model.kernel.between(X)
-    V, ell = _eigenfunctions(model, extension, X)
+    V, degree = _eigenfunctions(model, extension, X)
     known = np.isfinite(V).all(axis=1)
+    if model.degree is not None:
+        known &= degree > ALONE * model.degree.min()
+    lost = len(known) - int(known.sum())
+    if lost:
+        what = f"{lost} of {len(known)} new points (first at row {known.argmin()})"
+        why = (
+            "similar to no training point, or next to none: the kernel of such points has no limit"
+        )
+        if lost == len(known):
+            raise ValueError(f"{what} are {why}, so that there is no loss. Use a wider kernel.")
+        warnings.warn(f"{what} are {why}. They are left out.", UserWarning, stacklevel=3)
     K, V = K[np.ix_(known, known)], V[known]
-    L = np.square(K - V * ell @ V.T)
-    return Loss(_mean(L, m), _mean(np.square(K), m))
+    ell = np.concatenate([model.trivial_ell, model.ell])
+    L, weight = np.square(K - V * ell @ V.T), m * known.mean()
+    return Loss(_mean(L, weight), _mean(np.square(K), weight))
 
 
 def novelty(model: Model, X: Matrix) -> Array:
@@ -79,7 +95,7 @@ def novelty(model: Model, X: Matrix) -> Array:
     Nyström's f makes it smallest: the row's part in the span of the eigenvectors is explained.
     """
     rows = model.kernel(X)
-    norm = _squares(model, rows._replace(degree=None))
+    norm = _squares(model, rows)
     phi = np.hstack([model.trivial, model.phi])
     part = np.square(np.asarray(rows.weights @ phi)).sum(axis=1)
     out = np.full(len(norm), np.nan)
@@ -88,29 +104,32 @@ def novelty(model: Model, X: Matrix) -> Array:
 
 
 def _eigenfunctions(model: Model, extension: Extension, X: Matrix) -> tuple[Array, Array]:
-    """``v_k(x)`` of some points, the trivial ones first, and ℓ."""
-    rows = model.kernel(X)
-    trivial = np.asarray(rows.weights @ model.trivial) / model.trivial_ell
-    phi = np.hstack([trivial, model.scaling.values(extension(X), rows.degree)])
-    if rows.degree is not None:
-        phi *= np.sqrt(rows.degree)[:, None]
-    return phi, np.concatenate([model.trivial_ell, model.ell])
+    """``v_k(x)`` of some points, the trivial ones first, and S(x)."""
+    n, m = len(model.embedding), X.shape[0]
+    V, S = np.empty((m, len(model.trivial_ell) + len(model.ell))), np.ones(m)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what is left out is said once
+        for block in [slice(0, m)] if extension.together else row_blocks(m, 8 * n):
+            rows = model.kernel(X[block])
+            trivial = np.asarray(rows.weights @ model.trivial) / model.trivial_ell
+            phi = np.hstack([trivial, model.scaling.values(extension(X[block]), rows.degree)])
+            if rows.degree is not None:
+                S[block] = rows.degree
+            V[block] = phi * np.sqrt(S[block, None])
+    return V, S
 
 
 def _squares(model: Model, rows: Rows) -> Array:
-    """``Σ_i K(x,x_i)²`` of rows ``C = K(x,x_i) √(S_i/S(x))``; S(x) is 1 where it is None."""
+    """``Σ_i K(x,x_i)²/S(x)`` of rows ``C = K(x,x_i) √(S_i/S(x))``."""
     w: Any = rows.weights
     S = np.ones(w.shape[1]) if model.degree is None else model.degree
     squares = w.multiply(w) if sp.issparse(w) else np.square(w)
-    total = np.asarray(squares @ (1 / S)).ravel()
-    return total if rows.degree is None else total * rows.degree
+    return np.asarray(squares @ (1 / S)).ravel()
 
 
-def _mean(L: Array, m: int) -> float:
+def _mean(L: Array, m: float) -> float:
     """The mean over all pairs of m points, of which these rows are a sample."""
     s = len(L)
-    if s == 0:
-        return float("nan")
     own = float(np.trace(L))
     others = (float(L.sum()) - own) / max(s * (s - 1), 1)
-    return own / s / m + others * (m - 1) / m
+    return float(own / s / m + others * (m - 1) / m)

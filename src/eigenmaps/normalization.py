@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from .blocks import row_blocks
 from .gram import Array, Border, Index, Matrix, Rows
 
 
@@ -34,9 +36,9 @@ class Centring(NamedTuple):
         kappa_W -= np.outer(means - self.grand_mean, W.sum(axis=0))
         return kappa_W
 
-    def between(self, kappa: Array, own: Array) -> Array:
-        """Centre κ between points, in place, given their rows κ(x, ·)."""
-        shift = kappa.mean(axis=1) - self.grand_mean / 2
+    def between(self, means: Array, own: Array) -> Array:
+        """Centre κ between points, in place, given the means of their rows κ(x, ·)."""
+        shift = means - self.grand_mean / 2
         own -= shift
         own -= shift[:, None]
         return own
@@ -61,6 +63,11 @@ class Centring(NamedTuple):
         kappa -= shift
         kappa -= shift[:, None]
         return kappa
+
+
+def row_means(kappa: Callable[[Matrix], Array], X: Matrix, n: int) -> Array:
+    """The means of rows κ(x, ·) over n training points, a block of rows at a time."""
+    return np.concatenate([kappa(X[b]).mean(axis=1) for b in row_blocks(X.shape[0], 8 * n)])
 
 
 SELF = ("kept", "off-degree", "dropped")

@@ -27,8 +27,11 @@ AROUND = 0.8 * np.array([(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1
 
 def sheet(width: float, height: float) -> Any:
     """An empty figure of a size in inches, outside of pyplot."""
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: pip install 'eigenmaps[report]'.") from error
 
     layout = ConstrainedLayoutEngine(w_pad=0.25, h_pad=0.2)
     return Figure(figsize=(width, height), layout=layout)

@@ -28,6 +28,7 @@ from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from .embedder import SpectralEmbedder
 from .extensions import Extension, by_name
@@ -230,17 +231,7 @@ def substitutions(
     >>> bool(refit.error < nystrom.error)
     True
     """
-    if not isinstance(estimator, SpectralEmbedder):
-        raise TypeError(
-            f"{type(estimator).__name__} is not an estimator of this package: give one, such as "
-            "eigenmaps.Isomap()."
-        )
-    takes = estimator._kernel().takes
-    if takes != "vectors":
-        raise ValueError(
-            f"This {type(estimator).__name__} takes precomputed {takes}, but points are to be "
-            "exchanged and left out: give the data itself, and a metric, affinity or kernel of it."
-        )
+    _check(estimator)
     if estimator._requested is None:
         raise ValueError(
             "n_components=None has as many components as a fit finds, and two fits may differ: "
@@ -284,6 +275,8 @@ def leave_one_out(model: SpectralEmbedder, rows: Index, ways: Sequence[Extension
     >>> bool((refit.mean(axis=1) < nystrom.mean(axis=1)).all())
     True
     """
+    _check(model)
+    check_is_fitted(model)
     X, Y = model._model.X, model._model.embedding
     errors = np.empty((len(ways), len(ALIGNMENTS), len(rows)))
     without = model.kernel_.without(X)
@@ -302,6 +295,21 @@ def alignments(Y: Array, reference: Array) -> Array:
     """The matrix T of each kind, to bring coordinates to those of a reference."""
     signs = np.where(np.einsum("ij,ij->j", Y, reference) < 0, -1.0, 1.0)
     return np.stack([np.diag(signs), orthogonal_procrustes(Y, reference)[0]])
+
+
+def _check(estimator: Any) -> None:
+    """Refuse what has no points to leave out."""
+    if not isinstance(estimator, SpectralEmbedder):
+        raise TypeError(
+            f"{type(estimator).__name__} is not an estimator of this package: give one, such as "
+            "eigenmaps.Isomap()."
+        )
+    takes = estimator._kernel().takes
+    if takes != "vectors":
+        raise ValueError(
+            f"This {type(estimator).__name__} takes precomputed {takes}, but points are to be "
+            "exchanged and left out: give the data itself, and a metric, affinity or kernel of it."
+        )
 
 
 def _substitution(
@@ -325,6 +333,13 @@ def _substitution(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said of the fit with all points
         errors = leave_one_out(model, rows, ways)
+    lost = np.isnan(errors).any(axis=(0, 1))
+    if lost.any():
+        raise ValueError(
+            f"{lost.sum()} of {len(rows)} points have no coordinates once they are left out: they "
+            "are similar to no other point, or an extension fails. Use a wider kernel, or leave "
+            "such points out."
+        )
     return Substitution(count / len(order), np.linalg.norm(moved, axis=1), errors)
 
 
@@ -333,7 +348,8 @@ def _counts(fractions: Sequence[float] | None, n: int, m: int) -> list[int]:
     most = (n - m - 2) // 2
     if fractions is None:
         return sorted({min(max(1, round(f * n)), max(1, most)) for f in FRACTIONS})
-    counts = sorted({round(f * n) for f in fractions})
+    fractions = np.atleast_1d(np.asarray(fractions, dtype=float)).tolist()
+    counts = sorted({round(f * n) if np.isfinite(f) else -1 for f in fractions})
     if not counts or counts[0] < 1 or counts[-1] > most:
         raise ValueError(
             f"fractions={list(fractions)} of n_samples = {n} points substitute "

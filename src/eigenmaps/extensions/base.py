@@ -18,7 +18,7 @@ class Model(NamedTuple):
 
     ``phi`` is ``S^-½ V``, and ``embedding = scaling.apply(phi, S)``. ``degree`` is S, None where
     the method has none. ``trivial`` are the columns of Φ, and ``trivial_ell`` their eigenvalues,
-    that the embedding leaves out.
+    that the embedding leaves out, ``size`` is ``Σ ℓ²`` over all there are.
     ``gram`` is the Gram matrix where it is at hand; a fitted estimator does not keep it.
     """
 
@@ -31,6 +31,7 @@ class Model(NamedTuple):
     degree: Array | None
     trivial: Array
     trivial_ell: Array
+    size: float
     gram: Gram | None = None
 
     def solved(self, m: int) -> tuple[Gram, Eigenpairs]:

@@ -9,7 +9,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, all_but
+from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, Spectrum, all_but
 
 Part = TypeVar("Part")
 
@@ -88,6 +88,8 @@ class Kernel(BaseEstimator, ABC):
     def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
         """Leave one out: a function that takes i and gives the fit to all training points but i.
 
+        Here each is a fit from the start; kernels that know better say so in their own.
+
         X are the training points of this, fitted, kernel. What the data chose, such as a
         bandwidth, stays as all of them chose it (:meth:`fixed`). What the fits have in common is
         found once, when this is called; it lives as long as the function.
@@ -118,6 +120,10 @@ class Kernel(BaseEstimator, ABC):
         all of a row."""
         rows = self(X)
         return np.asarray(rows.weights @ W), rows.degree
+
+    def size(self, spectrum: Spectrum) -> float:
+        """``Σ ell(ℓ)²`` over all eigenvalues."""
+        return spectrum.sums[1]
 
     def ell(self, values: Array) -> Array:
         """What a row's product is divided by, given the Gram matrix's eigenvalues."""

@@ -22,7 +22,7 @@ from ..graphs import (
     warn_disconnected,
 )
 from ..neighbors import TIES, Neighbors, lists_without
-from ..normalization import Centring
+from ..normalization import Centring, row_means
 from ..threads import by_rows
 from .base import Kernel, twin
 
@@ -125,8 +125,11 @@ class Isomap(Kernel):
         )
 
     def between(self, X: Matrix) -> Array:
-        kappa = -0.5 * self.geodesic_distances(X) ** 2
-        return self.centring_.between(kappa, -0.5 * self.geodesics_between(X) ** 2)
+        def kappa(some: Matrix) -> Array:
+            return -0.5 * self.geodesic_distances(some) ** 2
+
+        means = row_means(kappa, X, self.neighbors_.n)
+        return self.centring_.between(means, -0.5 * self.geodesics_between(X) ** 2)
 
     def geodesics_between(self, X: Matrix) -> Array:
         """``𝒟(x, x')`` between new points: ``‖x − x'‖`` where they are neighbours, or through D."""
@@ -135,7 +138,7 @@ class Isomap(Kernel):
         through = np.asarray(min_plus(near.indptr, near.indices, near.data, into))
         reach = self.radius or self.neighbors_.of(X, self.n_neighbors or 1)[0].max(axis=1)
         among = self.neighbors_.among(X)
-        D = np.where(among <= reach, np.minimum(among, through), through)
+        D = np.where(among < reach * (1 - 2 * TIES), np.minimum(among, through), through)
         return np.minimum(D, D.T)
 
     def geodesic_distances(self, X: Matrix) -> Array:
@@ -148,14 +151,20 @@ class Isomap(Kernel):
         that had i among its k nearest, to the next one. Where the graph falls apart, or has
         identical points enough, all is made anew."""
         plain, near, k = super().without(X), self.neighbors_, self.n_neighbors
-        graph = twin(self)._graph(X)
+        graph, whole = twin(self)._graph(X), self.geodesics_
         if (self.radii_ == 0).any() or components(graph).any() or (k or 0) + 1 >= near.n:
             return plain
-        lists = None if k is None else near.of_training(k + 1)
+        lists = None
+        if k is not None:
+            lists = near.of_training(k + 1)
+            listed = directed_graph(lists[0][:, :k], lists[1][:, :k], near.n)
+            listed = union(listed, sp.csr_array(listed.T))
+            if (listed != graph).nnz:  # of equally distant points others are the nearest k
+                graph, whole = listed, geodesics(listed, self.n_jobs)
 
         def others(i: int) -> tuple[Kernel, Gram]:
             other = twin(self)
-            paths = detours(graph.indptr, graph.indices, graph.data, self.geodesics_, i)
+            paths = detours(graph.indptr, graph.indices, graph.data, whole, i)
             if lists is None or k is None:
                 other.radii_ = np.delete(self.radii_, i)
             else:

@@ -13,7 +13,7 @@ from .. import tiles
 from ..blocks import row_blocks
 from ..gram import Array, Border, Gram, Matrix, Rows, all_but
 from ..neighbors import Neighbors
-from ..normalization import Centring
+from ..normalization import Centring, row_means
 from ..selection import check_bandwidth
 from .base import Kernel, twin
 
@@ -107,7 +107,8 @@ class KernelPCA(Kernel):
         return self.centring_.border(self._kappa(X), self._kappa(X, X))
 
     def between(self, X: Matrix) -> Array:
-        return self.centring_.between(self._kappa(X), self._kappa(X, X))
+        means = row_means(self._kappa, X, len(self.centring_.column_means))
+        return self.centring_.between(means, self._kappa(X, X))
 
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), self._kappa(X, X)

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from ..blocks import row_blocks
 from ..eigen import eigenpairs
-from ..gram import NO_DIGIT, Array, Border, Gram, Index, Matrix, Rows
+from ..gram import NO_DIGIT, Array, Border, Gram, Index, Matrix, Rows, dense
 from ..graphs import components, warn_disconnected
 from ..normalization import SELF, Degrees
 from .affinity import Affinity
@@ -147,10 +148,15 @@ class Laplacian(Kernel):
     def between(self, X: Matrix) -> Array:
         kappa = self.affinity_.between(X)
         if self.self_similarity == "dropped":
-            np.fill_diagonal(kappa, 0)
-        degree = self(X).degree
-        assert degree is not None
-        root = np.sqrt(degree)
+            which = np.unique(dense(X), axis=0, return_inverse=True)[1].ravel()
+            kappa[which == which[:, None]] = 0
+        degree = np.concatenate(
+            [
+                np.asarray(self.degrees_.rows(*self.affinity_.rows(X[block])).degree)
+                for block in row_blocks(X.shape[0], 8 * len(self.degrees_.degree))
+            ]
+        )
+        root = np.sqrt(np.where(degree > 0, degree, np.nan))
         return kappa / root / root[:, None]
 
     def grow(self, X: Matrix, everything: Matrix) -> Border | None:

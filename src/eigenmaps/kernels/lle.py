@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..barycenter import new_weights, training_weights
-from ..gram import Array, Gram, Matrix, Rewiring, Rows, dense, stack
+from ..gram import Array, Gram, Matrix, Rewiring, Rows, Spectrum, dense, stack
 from ..graphs import components, cure_by_neighbors, directed_graph, warn_disconnected
 from ..neighbors import TIES, Neighbors, lists_without
 from .base import Kernel, twin
@@ -171,6 +171,13 @@ class LLE(Kernel):
             return other, other._gram()
 
         return others
+
+    def size(self, spectrum: Spectrum) -> float:
+        """``Σ ((μ − λ̂)/μ)²``."""
+        if np.isinf(self.mu):
+            return spectrum.n
+        first, second = spectrum.sums
+        return spectrum.n + 2 * first / self.mu + second / self.mu**2
 
     def ell(self, values: Array) -> Array:
         """``(μ − λ̂)/μ``."""

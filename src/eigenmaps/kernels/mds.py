@@ -9,7 +9,7 @@ import numpy as np
 
 from ..gram import Array, Border, Gram, Matrix, Rows, all_but
 from ..neighbors import Neighbors
-from ..normalization import Centring
+from ..normalization import Centring, row_means
 from .base import Kernel, twin
 
 
@@ -72,7 +72,8 @@ class MDS(Kernel):
         return self.centring_.border(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
 
     def between(self, X: Matrix) -> Array:
-        return self.centring_.between(self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2)
+        means = row_means(self._kappa, X, self.neighbors_.n)
+        return self.centring_.between(means, -0.5 * self.neighbors_.among(X) ** 2)
 
     def grow(self, X: Matrix, everything: Matrix) -> Border:
         rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2

@@ -80,7 +80,7 @@ def width(name: str, X: Array) -> float:
 
 
 def estimators(sigma: float) -> dict[str, SpectralEmbedder]:
-    """Coordinates are eigenvectors of unit norm (of LLE: of unit variance): with these the axes of
+    """Coordinates are eigenvectors of unit norm (of LLE: of unit variance): with these the sizes in
     the paper's panels come out."""
     gamma, unit = 0.5 / sigma**2, "eigenvector"
     wide = gamma / 4
@@ -266,8 +266,9 @@ def page(words: dict[str, str], absent: Sequence[str], found: dict[str, Any]) ->
         "# Figure 2: what new points miss, beside what exchanged training points move",
         "Bengio et al. (2004) §6. ρ* is the share of training points whose exchange moves the "
         "others by as much as the coordinates of a new point miss. Coordinates are eigenvectors "
-        "of unit norm, of LLE of unit variance: with these the axes of the paper's panels come "
-        "out. Intervals are 95 %: of points, for one split; of splits (Student's t) for averages.",
+        "of unit norm, of LLE of unit variance: with these the sizes in the paper's panels come "
+        "out, to a factor of about two. Intervals are 95 %: of points, for one split; of splits "
+        "(Student's t) for averages.",
         *(f"- {name}: {word}" for name, word in words.items()),
         *(f"- not at hand: {word}" for word in absent),
     ]
@@ -343,7 +344,8 @@ def width_section(found: dict[str, Any]) -> list[str]:
     return [
         "In the units of the images every point sees itself alone. The effective degree is the "
         "number of points that half of the points see; below 1.5 there is no embedding. The "
-        "paper's panel has δ from above −5·10⁻⁴ to below 20·10⁻⁴, ρ up to 0.4. In use: "
-        f"*{CHOSEN}*.",
+        "paper's panel has δ from above −5·10⁻⁴ to below 20·10⁻⁴, ρ up to 0.4. Several units come "
+        "near that, and the paper does not say which it used; ρ* is of the same order in all. In "
+        f"use, as a scaling that needs no thought, though it depends on n: *{CHOSEN}*.",
         table(head, rows),
     ]

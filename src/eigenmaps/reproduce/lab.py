@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy
 import sklearn
 from tqdm import tqdm
 
-from .. import __version__
+from .. import __version__, report
 from ..gram import Array, Index
 
 
@@ -65,7 +67,9 @@ class Lab:
         self.output = output
         self.data = data or Path(os.environ.get("EIGENMAPS_DATA", "."))
         self.quick = quick
+        self.loaded: dict[str, str] = {}  # the files that were read, and their digests
         output.mkdir(parents=True, exist_ok=True)
+        report.sheet(1, 1)  # pictures come last: that nothing can draw them is said first
 
     def load(self, name: str) -> tuple[Array, Index | None]:
         """X and labels of a data set; :class:`Absent` says what is missing, and its origin."""
@@ -76,9 +80,16 @@ class Lab:
                 f"{source.file} is not in {self.data}: {source.origin}. Name the folder that has "
                 "it with --data or EIGENMAPS_DATA."
             )
-        with np.load(path) as arrays:
-            labels = np.asarray(arrays["y"], dtype=np.int64) if "y" in arrays else None
-            return np.asarray(arrays["X"], dtype=np.float64), labels
+        try:
+            with np.load(path) as arrays:
+                labels = np.asarray(arrays["y"], dtype=np.int64) if "y" in arrays else None
+                X = np.asarray(arrays["X"], dtype=np.float64)
+        except (ValueError, KeyError, BadZipFile) as error:
+            raise Absent(
+                f"{source.file} has no X, or no labels y, as it should: {error}."
+            ) from error
+        self.loaded[source.file] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return X, labels
 
     def results(
         self, name: str, settings: Mapping[str, Any], jobs: Mapping[str, Callable[[], Any]]
@@ -88,12 +99,16 @@ class Lab:
         After each job all results so far are on disk, in ``name.unfinished.json``, from which a
         later run with the same settings goes on.
         """
-        head = {"settings": {**settings, "quick": self.quick}, "machine": machine()}
+        head = {
+            "settings": {**settings, "quick": self.quick},
+            "data": dict(self.loaded),
+            "machine": machine(),
+        }
         draft = self.output / f"{name}.unfinished.json"
         done: dict[str, Any] = {}
         if draft.exists():
             before = json.loads(draft.read_text())
-            if {key: before[key] for key in head} == json.loads(json.dumps(head)):
+            if {key: before.get(key) for key in head} == json.loads(json.dumps(head)):
                 done = before["results"]
         for key, job in tqdm(jobs.items(), desc=name, unit="job", disable=None):
             if key not in done:

@@ -120,7 +120,8 @@ def run(lab: Lab) -> None:
             missing.append(name)
             why.append(str(absent))
             continue
-        assert y is not None
+        if y is None:
+            raise ValueError(f"The file of {NAMES[name]} has no labels y.")
         there.append(name)
         if len(X) > SAMPLE:
             chosen = np.random.default_rng(SEED).choice(len(X), SAMPLE, replace=False)
@@ -130,7 +131,10 @@ def run(lab: Lab) -> None:
                 jobs[f"{name} {share:.0%} {split}"] = partial(measure, X, y, share, split)
     if not there:
         raise Absent(" ".join(why))
-    settings = {"rates": "percent, for each dimension, by distance and by angle"}
+    settings = {
+        "rates": "percent, for each dimension, by distance and by angle",
+        "splits": SPLITS, "shares": SHARES, "sample": SAMPLE, "seed": SEED, "graphs": list(GRAPHS),
+    }  # fmt: skip
     table = Table(lab.results("table1", settings, jobs))
     lab.page("table1", page(table, there, shares_of(lab), missing))
     lab.picture("table1", curves(table, there, shares_of(lab)))
