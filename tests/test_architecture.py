@@ -16,6 +16,8 @@ FLOORS = [
     {"_compute"},
     {"gram"},
     {"blocks", "scaling", "roots", "interior"},
+    {"threads"},
+    {"tiles"},
     {"neighbors", "normalization", "solvers", "ritz"},
     {"graphs"},
     {"eigen", "barycenter", "selection", "assignment", "inverse", "coding"},

@@ -107,8 +107,9 @@ def test_the_choice_follows_size_and_structure(graph):
     tangled = kernels.Laplacian(kernels.NeighborGraph(12)).fit(X)
     assert eigenpairs(graph, 2).solve.solver == "shift"
     assert eigenpairs(kernels.LLE(8).fit(X), 2).solve.solver == "singular"
-    assert eigenpairs(kernels.MDS().fit(X), 2).solve.solver == "lanczos"
-    assert eigenpairs(kernels.MDS().fit(X[:100]), 2).solve.solver == "dense"
+    assert eigenpairs(kernels.MDS("cityblock").fit(X), 2).solve.solver == "lanczos"
+    assert eigenpairs(kernels.MDS("cityblock").fit(X[:100]), 2).solve.solver == "dense"
+    assert eigenpairs(kernels.MDS().fit(X), 2).solve.solver == "root"
     assert eigenpairs(tangled, 2).solve.solver in ("shift", "lanczos")
 
 

@@ -40,7 +40,11 @@ def written_out(model):
     gram = kernel.fit(X)
     values, vectors = np.linalg.eigh(gram.toarray())
     m = model.embedding_.shape[1] + gram.drop
-    G = np.eye(N) + gram.toarray() / kernel.mu if isinstance(kernel, kernels.LLE) else gram.matrix
+    G = (
+        np.eye(N) + gram.toarray() / kernel.mu
+        if isinstance(kernel, kernels.LLE)
+        else gram.toarray()
+    )
     return (
         np.asarray(G.toarray() if hasattr(G, "toarray") else G),
         kernel.ell(values[-m:]),

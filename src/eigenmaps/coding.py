@@ -11,7 +11,6 @@ method (:mod:`eigenmaps.interior`), where bases are large or stand still.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from numbers import Real
@@ -25,6 +24,7 @@ from ._compute.simplex import descend
 from .blocks import row_blocks
 from .gram import Array, Index
 from .interior import interior, vertex
+from .threads import threads
 
 EXACT = 1e-12  # a relative gap of rounding error
 NOISE = 1e-14  # of the largest coefficient: 0 but for rounding
@@ -114,7 +114,7 @@ class Dictionary(NamedTuple):
         barred = np.full(len(X), -1) if own is None else own
         transposed = np.ascontiguousarray(self.atoms.T)
         parts, gaps = [], []
-        with ThreadPoolExecutor(_threads(n_jobs)) as pool:
+        with ThreadPoolExecutor(threads(n_jobs)) as pool:
             for block in row_blocks(len(X), 64 * sum(self.atoms.shape)):
                 a, gap = self._block(X[block], barred[block], transposed, tol, pool)
                 parts.append(sp.csr_array(a))
@@ -208,12 +208,3 @@ def _unit(X: Array) -> tuple[Array, Array]:
     size = np.linalg.norm(Q, axis=1, keepdims=True)
     np.divide(Q, size, out=Q, where=size > 0)
     return Q, (size * largest).ravel()
-
-
-def _threads(n_jobs: int | None) -> int:
-    """How many threads: one for None, as many as there are processors for -1."""
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0: use None or 1 for one thread, -1 for all processors.")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -5,6 +5,7 @@
 ``lanczos``    ARPACK on products with M
 ``shift``      ARPACK on ``(M − σI)^-1``, σ just above the spectrum, one sparse LU
 ``singular``   ARPACK on ``R^-1 R^-T``, one sparse LU of R, where ``M = −RᵀR``
+``root``       LAPACK on the small matrix ZᵀZ, where ``M = ZZᵀ``
 ``lobpcg``     block iteration on products with M
 ``amg``        the same, preconditioned by algebraic multigrid (pyamg)
 =============  ======================================================================
@@ -34,6 +35,7 @@ SOLVERS: dict[str, Solver] = {
     "lanczos": solvers.lanczos,
     "shift": solvers.shift,
     "singular": solvers.singular,
+    "root": solvers.root,
     "lobpcg": solvers.block,
     "amg": solvers.multigrid,
 }
@@ -193,12 +195,16 @@ def _norm(gram: Gram) -> float:
     """A cheap lower bound of ‖M‖: the largest diagonal entry."""
     if gram.factor is not None:
         return float((gram.factor.multiply(gram.factor)).sum(axis=0).max())
+    if gram.root is not None:
+        return float(np.einsum("ij,ij->i", gram.root, gram.root).max())
     assert gram.matrix is not None
     return float(np.abs(gram.matrix.diagonal()).max())
 
 
 def _pick(gram: Gram, m: int) -> str:
     """By size and structure."""
+    if gram.root is not None and m <= gram.root.shape[1]:
+        return "root"
     if gram.n <= SMALL or m > gram.n // 5:
         return "dense"
     if gram.factor is not None:

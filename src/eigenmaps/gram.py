@@ -54,13 +54,15 @@ class Spectrum(Protocol):
 class Gram(NamedTuple):
     """A symmetric matrix M, ``M_ij = K(x_i, x_j)``, and what solving it needs.
 
-    Either ``matrix`` is M itself, or ``factor`` is a matrix R and ``M = -RᵀR``, which is
-    never formed: its small eigenvalues would drown in rounding error.
+    Either ``matrix`` is M itself; or ``factor`` is a matrix R and ``M = -RᵀR``, which is
+    never formed: its small eigenvalues would drown in rounding error; or ``root`` is a matrix Z of
+    few columns and ``M = ZZᵀ``.
 
     Attributes
     ----------
     matrix : dense or sparse (n, n), or None
     factor : sparse (n, n), or None
+    root : dense (n, d), or None
     degree : (n,) or None
         S, where M is ``S^-½ κ S^-½``.
     known : (n, c) or None
@@ -73,6 +75,7 @@ class Gram(NamedTuple):
 
     matrix: Matrix | None = None
     factor: sp.csr_array | None = None
+    root: Array | None = None
     degree: Array | None = None
     known: Array | None = None
     drop: int = 0
@@ -80,8 +83,7 @@ class Gram(NamedTuple):
 
     @property
     def n(self) -> int:
-        part = self.matrix if self.factor is None else self.factor
-        assert part is not None
+        part = next(p for p in (self.matrix, self.factor, self.root) if p is not None)
         return int(part.shape[0])
 
     @property
@@ -109,6 +111,9 @@ class Gram(NamedTuple):
             R = self.factor
             inner = sp.csr_array(R.T @ R)
             return -float((R.data**2).sum()), float((inner.data**2).sum())
+        if self.root is not None:
+            inner = self.root.T @ self.root
+            return float(inner.trace()), float(np.vdot(inner, inner))
         M = self.matrix
         assert M is not None
         entries = M.ravel(order="K") if isinstance(M, np.ndarray) else M.data
@@ -118,6 +123,8 @@ class Gram(NamedTuple):
         """``M V``."""
         if self.factor is not None:
             return np.asarray(-(self.factor.T @ (self.factor @ V)))
+        if self.root is not None:
+            return np.asarray(self.root @ (self.root.T @ V))
         assert self.matrix is not None
         return np.asarray(self.matrix @ V)
 
@@ -126,8 +133,15 @@ class Gram(NamedTuple):
         if self.factor is not None:
             R = self.factor.toarray()
             return np.asarray(-(R.T @ R))
+        return dense(self.formed)
+
+    @property
+    def formed(self) -> Matrix:
+        """M, formed, sparse where it is; but for ``factor``."""
+        if self.root is not None:
+            return np.asarray(self.root @ self.root.T)
         assert self.matrix is not None
-        return dense(self.matrix)
+        return self.matrix
 
 
 class Rows(NamedTuple):
@@ -231,3 +245,8 @@ class RowKernel(Protocol):
     def size(self, spectrum: Spectrum) -> float: ...
 
     def between(self, X: Matrix) -> Array: ...
+
+    @property
+    def single(self) -> bool: ...
+
+    def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]: ...

@@ -8,9 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ._compute.geodesics import shortest_paths
 from .blocks import row_blocks
 from .gram import EPS, Array, Index, Matrix
 from .neighbors import Neighbors
+from .threads import by_rows
+
+TILE = 64  # starts of paths that a thread takes at once
 
 
 def directed_graph(distances: Array, index: Index, n: int) -> sp.csr_array:
@@ -33,6 +37,20 @@ def union(*graphs: sp.csr_array) -> sp.csr_array:
     first[1:] = code[1:] != code[:-1]
     row, column = np.divmod(code[first], shape[1])
     return sp.csr_array((length[first], (row, column)), shape=shape)
+
+
+def geodesics(graph: sp.csr_array, n_jobs: int | None) -> Array:
+    """The lengths of shortest paths between all points; infinite where there is none."""
+    n = graph.shape[0]
+    paths = np.empty((n, n))
+    edges = graph.indptr.astype(np.int32), graph.indices.astype(np.int32), graph.data
+
+    def work(block: slice) -> None:
+        sources = np.arange(block.start, block.stop, dtype=np.int32)
+        shortest_paths(*edges, sources, paths[block])
+
+    by_rows(work, n, TILE, n_jobs)
+    return paths
 
 
 def joined_nearest(nearest: Array, reach: sp.csr_array, own: Array, among: Array) -> Array:

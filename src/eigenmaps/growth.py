@@ -24,7 +24,7 @@ from scipy.linalg import block_diag
 
 from .eigen import Solve, eigenpairs, multiple
 from .extensions.base import Model
-from .gram import EPS, Array, Border, Gram, Matrix, stack
+from .gram import EPS, Array, Border, Gram, Matrix, dense, stack
 from .kernels.base import Kernel
 from .ritz import pencil
 
@@ -303,13 +303,14 @@ def _gram(kernel: Kernel, X: Matrix) -> Gram:
 
 def _unscaled(gram: Gram) -> Kappa:
     """``κ = S^½ M S^½``, or M itself where a method has no degrees."""
-    if gram.matrix is None:
+    if gram.factor is not None:
         return ()
     root = np.ones(gram.n) if gram.degree is None else np.sqrt(gram.degree)
     if sp.issparse(gram.matrix):
         scale = sp.diags_array(root)
-        return sp.csr_array(scale @ gram.matrix @ scale)
-    return (gram.matrix if gram.degree is None else gram.matrix * root * root[:, None],)
+        return sp.csr_array(scale @ gram.formed @ scale)
+    kappa = dense(gram.formed)
+    return (kappa if gram.degree is None else kappa * root * root[:, None],)
 
 
 def _product(kappa: Kappa, V: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import KDTree
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
@@ -19,6 +20,9 @@ from .gram import Array, Index, Matrix, all_but
 EUCLIDEAN = ("euclidean", "l2")
 FAR = 1e4  # squared distance of the mean from the origin, in squared widths of the data
 LISTED = 20_000_000  # neighbours that may be listed at once
+FLAT = 12  # dimensions up to which a tree is quick
+MANY = 2000  # points from which it pays
+COMMON = 0.98  # share of the points, those of the smaller radii, that are looked for in it
 TIES = 1e-10  # distances this close to a radius lie on it
 
 
@@ -74,9 +78,10 @@ class Neighbors:
         self.X = X
         self.euclidean = is_euclidean(self.metric, self.p, self.metric_params)
         self.origin = _far_origin(X) if self.euclidean else None
-        self.squares = _squares(self._moved(X)) if self.euclidean else np.zeros(0)
+        self.squares = _squares(self.moved(X)) if self.euclidean else np.zeros(0)
         self._near: Matrix | None = None
         self._search: NearestNeighbors | None = None
+        self._tree: KDTree | None = None
         return self
 
     def of_others(self, X: Matrix) -> Neighbors:
@@ -87,16 +92,17 @@ class Neighbors:
     def with_more(self, X: Matrix, everything: Matrix) -> Neighbors:
         """The same search once ``X`` has joined the training points, which makes ``everything``."""
         more = copy.copy(self)
-        more.X, more._near, more._search = everything, None, None
+        more.X, more._near, more._search, more._tree = everything, None, None, None
         if self.euclidean:
-            more.squares = np.concatenate([self.squares, _squares(self._moved(X))])
+            more.squares = np.concatenate([self.squares, _squares(self.moved(X))])
         return more
 
     def without(self, i: int) -> Neighbors:
         """The same search among all training points but one."""
         others = copy.copy(self)
         square = isinstance(self.metric, str) and self.metric == "precomputed"
-        others.X, others._near, others._search = all_but(self.X, i, square), None, None
+        others.X, others._near = all_but(self.X, i, square), None
+        others._search, others._tree = None, None
         if self.euclidean:
             others.squares = np.delete(self.squares, i)
         return others
@@ -107,7 +113,7 @@ class Neighbors:
         return 1e-7 * float(np.sqrt(self.squares.max(initial=0)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_search": None, "_near": None}
+        return self.__dict__ | {"_search": None, "_near": None, "_tree": None}
 
     @property
     def n(self) -> int:
@@ -130,10 +136,11 @@ class Neighbors:
     def near(self) -> Matrix:
         """The training points, moved to the origin where they lie far from it."""
         if self._near is None:
-            self._near = self._moved(self.X)
+            self._near = self.moved(self.X)
         return self._near
 
-    def _moved(self, Q: Matrix) -> Matrix:
+    def moved(self, Q: Matrix) -> Matrix:
+        """Points as ``near`` has them."""
         return Q if self.origin is None else Q - self.origin
 
     def of_training(self, k: int) -> tuple[Array, Index]:
@@ -158,7 +165,7 @@ class Neighbors:
                 f"n_neighbors={k} asks for more points than there are: n_samples = {self.n}. "
                 f"Give more rows or set n_neighbors ≤ {self.n}."
             )
-        distances, index = self.search.kneighbors(self._moved(Q), n_neighbors=k)
+        distances, index = self.search.kneighbors(self.moved(Q), n_neighbors=k)
         return self._exact(Q, distances, index), index
 
     def ball(self, Q: Matrix, k: int) -> tuple[sp.csr_array, Array]:
@@ -188,17 +195,47 @@ class Neighbors:
         """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
         reaches as far as its own radius (none where it is negative). Zero distances are stored
         entries."""
-        rows, columns, values = [], [], []
+        wide, rows, columns, values = self._wide(radii, Q), [], [], []
+        few = self if len(wide) == self.n else self.of_others(self.X[wide])
         for block in row_blocks(Q.shape[0], 8 * self.n):
-            D = self.distances(Q[block])
-            r, c = np.nonzero((radii * (1 + 1e-7) + self.rounding >= D) & (radii >= 0))
-            d = self._exact(Q[block], D[r, c][:, None], c[:, None], r).ravel()
+            D = few.distances(Q[block])
+            reach = radii[wide]
+            r, c = np.nonzero((reach * (1 + 1e-7) + self.rounding >= D) & (reach >= 0))
+            rough, c = D[r, c], wide[c]
+            if len(wide) < self.n:
+                near_r, near_c = self._in_tree(Q[block], radii, wide)
+                r, c = np.concatenate([r, near_r]), np.concatenate([c, near_c])
+                rough = np.zeros(len(r))  # found anew: the metric is Euclidean
+            d = self._exact(Q[block], rough[:, None], c[:, None], r).ravel()
             keep = d <= radii[c] * (1 + TIES)
             rows.append(r[keep] + block.start)
             columns.append(c[keep])
             values.append(d[keep])
         entries = np.concatenate(rows), np.concatenate(columns)
         return sp.csr_array((np.concatenate(values), entries), shape=(Q.shape[0], self.n))
+
+    def _wide(self, radii: Array, Q: Matrix) -> Index:
+        """The training points whose distances to all of Q are taken: those of the largest radii,
+        where a tree finds the others; or else all."""
+        everything = np.arange(self.n)
+        if not (self.euclidean and isinstance(self.X, np.ndarray)) or self.X.shape[1] > FLAT:
+            return everything
+        if self.n < MANY or Q.shape[0] == 1:
+            return everything
+        return everything[radii > np.quantile(radii, COMMON)]
+
+    def _in_tree(self, Q: Matrix, radii: Array, wide: Index) -> tuple[Index, Index]:
+        """Pairs of a row of Q and another training point within the largest of *their* radii."""
+        if self._tree is None:
+            self._tree = KDTree(self.near)
+        usual = np.delete(radii, wide)
+        reach = float(usual.max()) * (1 + 1e-7) + self.rounding
+        near = KDTree(self.moved(Q)).sparse_distance_matrix(
+            self._tree, reach, output_type="ndarray"
+        )
+        r, c = near["i"], near["j"]
+        keep = ~np.isin(c, wide) & (radii[c] * (1 + 1e-7) + self.rounding >= near["v"])
+        return r[keep], c[keep]
 
     def around(self, Q: Matrix, k: int, radii: Array) -> Around:
         """:meth:`ball` and :meth:`within` at once: each distance is taken one time."""
@@ -233,7 +270,7 @@ class Neighbors:
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return np.asarray(Q, dtype=np.float64)
         if self.euclidean:
-            D = self._expanded(self._moved(Q))
+            D = self._expanded(self.moved(Q))
             r, c = np.nonzero(self.rounding >= D)
             D[r, c] = self._exact(Q, D[r, c][:, None], c[:, None], r).ravel()
             return D

@@ -30,6 +30,12 @@ class Centring(NamedTuple):
         kappa -= shift
         return kappa
 
+    def product(self, kappa_W: Array, means: Array, W: Array) -> Array:
+        """Centred rows times W, given ``κ(x, ·) W``, in place, and the means of κ(x, ·)."""
+        kappa_W -= self.column_means @ W
+        kappa_W -= np.outer(means - self.grand_mean, W.sum(axis=0))
+        return kappa_W
+
     def between(self, means: Array, own: Array) -> Array:
         """Centre κ between points, in place, given the means of their rows κ(x, ·)."""
         shift = means - self.grand_mean / 2

@@ -113,6 +113,15 @@ def singular(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
     return Found(-(s[::-1] ** 2), V @ Ut[::-1].T, total)
 
 
+def root(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
+    """By the small matrix: ``ZᵀZ w = ℓ w``, ``v = Zw/√ℓ``, made orthogonal to the last digit."""
+    Z = gram.root
+    assert Z is not None
+    d = Z.shape[1]
+    _, w = sla.eigh(Z.T @ Z, subset_by_index=(d - m, d - 1))
+    return Found(*_ritz(gram, Z @ w), 1)
+
+
 def block(gram: Gram, known: Array, m: int, settings: Settings) -> Found:
     """LOBPCG on products with M."""
     return _lobpcg(gram, known, m, settings, None)

@@ -26,6 +26,23 @@ def min_plus(indptr, indices, steps, paths):
     return out
 
 
+@compiled
+def min_plus_squares(indptr, indices, steps, paths, W, out, total):
+    """``out = R² W`` and ``total = R² 1``, R the result of :func:`min_plus`, a row at a time."""
+    n = paths.shape[1]
+    row, square = np.empty(n, paths.dtype), np.empty((1, n))
+    for q in range(len(indptr) - 1):
+        row[:] = np.inf
+        for e in range(indptr[q], indptr[q + 1]):
+            step, path = paths.dtype.type(steps[e]), paths[indices[e]]
+            for i in range(n):
+                row[i] = min(row[i], step + path[i])
+        for i in range(n):
+            square[0, i] = np.float64(row[i]) * np.float64(row[i])
+        out[q] = np.dot(square, W)[0]
+        total[q] = square.sum()
+
+
 def min_plus_plain(
     indptr: NDArray[np.integer],
     indices: NDArray[np.integer],

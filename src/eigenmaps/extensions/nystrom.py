@@ -19,9 +19,12 @@ class Nystrom(Extension):
         self.weights_ = np.ascontiguousarray(model.phi / model.ell)
         return self
 
+    @property
+    def single(self) -> bool:
+        return self.kernel_.single
+
     def __call__(self, X: Matrix) -> Array:
-        rows = self.kernel_(X)
-        phi = np.asarray(rows.weights @ self.weights_)
-        if rows.degree is not None:
-            phi[np.isnan(rows.degree)] = np.nan
-        return self.scaling_.apply(phi, rows.degree)
+        phi, degree = self.kernel_.product(X, self.weights_)
+        if degree is not None:
+            phi[np.isnan(degree)] = np.nan
+        return self.scaling_.apply(phi, degree)

@@ -123,17 +123,16 @@ class Refit(Extension):
         self.embedding_ = model.embedding
         self.old_ = model.embedding * self._spread(S)
         self.frame_ = self.old_.T @ self.Phi_
-        assert gram.matrix is not None
         self.graph_ = sp.issparse(gram.matrix)
         self.whole_ = bool(self.refine or self.bounded or self.jointly) or (
             model.kernel.reacts and not self.graph_
         )
         self.base_: Matrix | None = None
         if self.graph_ or self.whole_:
-            self.base_ = gram.matrix
+            self.base_ = gram.formed
             if gram.degree is not None:
                 root = sp.diags_array(np.sqrt(S))
-                self.base_ = root @ gram.matrix @ root
+                self.base_ = root @ self.base_ @ root
                 self.base_ = sp.csr_array(self.base_) if self.graph_ else np.asarray(self.base_)
         return self
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Self, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..gram import Array, Border, Gram, Matrix, Rewiring, Rows, Spectrum, all_but
@@ -108,6 +109,17 @@ class Kernel(BaseEstimator, ABC):
     @abstractmethod
     def __call__(self, X: Matrix) -> Rows:
         """Normalised rows C of new points: ``C(X_train) Φ = Φ ℓ``."""
+
+    @property
+    def single(self) -> bool:
+        """Whether ``product`` takes dense rows in single precision, and computes in it."""
+        return False
+
+    def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]:
+        """``C(X) W`` and S(x): what :meth:`__call__` gives, times W, for kernels that need not hold
+        all of a row."""
+        rows = self(X)
+        return np.asarray(rows.weights @ W), rows.degree
 
     def size(self, spectrum: Spectrum) -> float:
         """``Σ ell(ℓ)²`` over all eigenvalues."""

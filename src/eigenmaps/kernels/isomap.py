@@ -8,23 +8,25 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from .._compute.detours import detours
-from .._compute.minplus import min_plus
+from .._compute.minplus import min_plus, min_plus_squares
 from ..gram import Array, Border, Gram, Matrix, Rows, all_but, dense
 from ..graphs import (
     bridges,
     components,
     cure_by_neighbors,
     directed_graph,
+    geodesics,
     union,
     warn_disconnected,
 )
 from ..neighbors import TIES, Neighbors, lists_without
 from ..normalization import Centring, row_means
+from ..threads import by_rows
 from .base import Kernel, twin
 
+TILE = 64  # rows that a thread takes at once
 NEIGHBORHOODS = ("symmetric", "one-sided")
 
 
@@ -92,13 +94,27 @@ class Isomap(Kernel):
                 labels, "Isomap joins them by the shortest bridge between every two.", cure
             )
             graph = union(graph, bridges(self.neighbors_, labels))
-        self.geodesics_ = dijkstra(graph, directed=True)
+        self.geodesics_ = geodesics(graph, self.n_jobs)
         kappa = -0.5 * self.geodesics_**2
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
 
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(-0.5 * self.geodesic_distances(X) ** 2))
+
+    def product(self, X: Matrix, W: Array) -> tuple[Array, None]:
+        near = self._neighbors_of(X)
+        out, total = np.empty((X.shape[0], W.shape[1])), np.empty(X.shape[0])
+
+        def work(block: slice) -> None:
+            rows = near[block]
+            min_plus_squares(
+                rows.indptr, rows.indices, rows.data, self.geodesics_, W, out[block], total[block]
+            )
+
+        by_rows(work, X.shape[0], TILE, self.n_jobs)
+        means = -0.5 * total / self.neighbors_.n
+        return self.centring_.product(-0.5 * out, means, W), None
 
     def border(self, X: Matrix) -> Border:
         return self.centring_.border(-0.5 * self.geodesic_distances(X) ** 2, np.zeros(X.shape[0]))
@@ -144,7 +160,7 @@ class Isomap(Kernel):
             listed = directed_graph(lists[0][:, :k], lists[1][:, :k], near.n)
             listed = union(listed, sp.csr_array(listed.T))
             if (listed != graph).nnz:  # of equally distant points others are the nearest k
-                graph, whole = listed, dijkstra(listed, directed=True)
+                graph, whole = listed, geodesics(listed, self.n_jobs)
 
         def others(i: int) -> tuple[Kernel, Gram]:
             other = twin(self)

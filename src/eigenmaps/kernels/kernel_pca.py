@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from .. import tiles
 from ..blocks import row_blocks
 from ..gram import Array, Border, Gram, Matrix, Rows, all_but
 from ..neighbors import Neighbors
@@ -16,6 +17,7 @@ from ..normalization import Centring, row_means
 from ..selection import check_bandwidth
 from .base import Kernel, twin
 
+MANY = 64  # new points from which tiles pay
 FEW = 32  # rows whose similarities to themselves are taken at once, with those to one another
 
 
@@ -78,6 +80,19 @@ class KernelPCA(Kernel):
 
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(self._kappa(X)))
+
+    @property
+    def single(self) -> bool:
+        return self.kernel == "rbf"
+
+    def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]:
+        near = self.neighbors_
+        if near is None or not isinstance(X, np.ndarray) or len(X) < MANY:
+            return super().product(X, W)
+        B = np.asarray(near.near, X.dtype)
+        A, B = tiles.squares(near.moved(X), B, -self.gamma_)
+        found, total = tiles.product(A, B, lambda tile: np.exp(tile, out=tile), W, self.n_jobs)
+        return self.centring_.product(found, total / near.n, W), None
 
     def border(self, X: Matrix) -> Border | None:
         if self.kernel == "precomputed":

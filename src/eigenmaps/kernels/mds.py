@@ -36,11 +36,31 @@ class MDS(Kernel):
     def accepts_sparse(self) -> bool:
         return self.metric != "precomputed"
 
+    origin_: Array | None
+
     def fit(self, X: Matrix) -> Gram:
         self.neighbors_ = Neighbors(self.metric, metric_params=self.metric_params).fit(X)
+        if self.neighbors_.euclidean and isinstance(X, np.ndarray) and X.shape[1] < len(X):
+            return self._flat(X)
+        self.origin_ = None
         kappa = self._kappa(X)
         self.centring_ = Centring.fit(kappa)
         return Gram(self.centring_.gram(kappa))
+
+    def _flat(self, X: Array) -> Gram:
+        """``K(a,b) = z_a · z_b`` with z = x − Ê x: of Euclidean distances M is ZZᵀ, which is never
+        formed, and ``Ê d²(x,b) = ‖z_b‖² + Ê‖z‖²``."""
+        self.origin_ = X.mean(axis=0)
+        Z = X - self.origin_
+        squares = np.einsum("ij,ij->i", Z, Z)
+        self.centring_ = Centring(-0.5 * (squares + squares.mean()), -float(squares.mean()))
+        return Gram(root=Z)
+
+    def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]:
+        if self.origin_ is None:
+            return super().product(X, W)
+        ZW = self.neighbors_.X.T @ W - np.outer(self.origin_, W.sum(axis=0))
+        return np.asarray((X - self.origin_) @ ZW), None
 
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(self._kappa(X)))
@@ -59,9 +79,13 @@ class MDS(Kernel):
         rows, own = self._kappa(X), -0.5 * self.neighbors_.among(X) ** 2
         before, self.centring_ = self.centring_, self.centring_.grown(rows, own)
         self.neighbors_ = self.neighbors_.with_more(X, everything)
+        if self.origin_ is not None:
+            self.origin_ = np.asarray(everything.mean(axis=0))
         return before.border(rows, own)
 
     def without(self, X: Matrix) -> Callable[[int], tuple[Kernel, Gram]]:
+        if self.origin_ is not None:
+            return super().without(X)
         kappa = self._kappa(X)
 
         def others(i: int) -> tuple[Kernel, Gram]:
