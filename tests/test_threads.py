@@ -76,12 +76,13 @@ def test_products_are_rows_times_coordinates(method):
     assert_allclose(found, rows, rtol=0, atol=1e-9 * np.abs(rows).max())
 
 
-def test_single_precision_in_and_throughout():
+def test_single_precision_in_and_out():
     double = em.KernelPCA(3, kernel="rbf", gamma=0.02).fit(X)
     single = em.KernelPCA(3, kernel="rbf", gamma=0.02).fit(X.astype(np.float32))
     Y = single.transform(NEW.astype(np.float32))
     assert Y.dtype == np.float32
-    assert_allclose(Y, double.transform(NEW), atol=1e-4)
+    assert_allclose(Y, double.transform(NEW), atol=1e-5)
+    assert_allclose(single.transform(X.astype(np.float32)), single.embedding_, atol=1e-6)
 
 
 def test_numbers_of_threads_make_no_difference(monkeypatch):
@@ -113,11 +114,21 @@ def test_how_many_threads(monkeypatch):
         threads.threads(0)
 
 
-def test_a_tree_finds_what_all_distances_do(monkeypatch):
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["own", "equal", "none", "zero", "half"])
+def test_a_tree_finds_what_all_distances_do(monkeypatch, kind):
     points, _ = make_swiss_roll(2600, noise=0.01, random_state=0)
+    points[2500] = points[7]
     search = Neighbors().fit(points[:2300])
-    radii = search.of_training(10)[0].max(axis=1)
-    radii[[3, 5]] = 40, -1
+    radii = {
+        "own": search.of_training(10)[0].max(axis=1),
+        "equal": np.full(2300, 2.0),
+        "none": np.full(2300, -1.0),
+        "zero": np.zeros(2300),
+        "half": np.where(np.arange(2300) % 2, 2.0, -1.0),
+    }[kind]
+    if kind == "own":
+        radii[[3, 5]] = 40, -1
     found = search.within(points[2300:], radii)
     monkeypatch.setattr(neighbors, "MANY", 10**9)
     expected = search.within(points[2300:], radii)

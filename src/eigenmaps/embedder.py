@@ -361,9 +361,8 @@ class SpectralEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         way, m = self.extension_, X.shape[0]
         out = np.empty((m, self._n_features_out))
         figures: dict[str, list[Array]] = {name: [] for name in way.figures}
-        single = way.single and isinstance(X, np.ndarray) and dtype == self._dtype == np.float32
         for block in [slice(0, m)] if way.together else row_blocks(m, 8 * n):
-            out[block] = way(X[block] if single else validation.as_float64(X[block]))
+            out[block] = way(validation.as_float64(X[block]))
             for name, parts in figures.items():
                 parts.append(getattr(way, name))
         for name, parts in figures.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -195,17 +196,10 @@ class Neighbors:
         """Distances d(q, x_i) ≤ ``radii[i]``, as a sparse (m, n) matrix: each training point
         reaches as far as its own radius (none where it is negative). Zero distances are stored
         entries."""
-        wide, rows, columns, values = self._wide(radii, Q), [], [], []
-        few = self if len(wide) == self.n else self.of_others(self.X[wide])
+        rows, columns, values = [], [], []
+        all_in_reach = self._reaching(radii, Q.shape[0])
         for block in row_blocks(Q.shape[0], 8 * self.n):
-            D = few.distances(Q[block])
-            reach = radii[wide]
-            r, c = np.nonzero((reach * (1 + 1e-7) + self.rounding >= D) & (reach >= 0))
-            rough, c = D[r, c], wide[c]
-            if len(wide) < self.n:
-                near_r, near_c = self._in_tree(Q[block], radii, wide)
-                r, c = np.concatenate([r, near_r]), np.concatenate([c, near_c])
-                rough = np.zeros(len(r))  # found anew: the metric is Euclidean
+            r, c, rough = all_in_reach(Q[block])
             d = self._exact(Q[block], rough[:, None], c[:, None], r).ravel()
             keep = d <= radii[c] * (1 + TIES)
             rows.append(r[keep] + block.start)
@@ -214,28 +208,43 @@ class Neighbors:
         entries = np.concatenate(rows), np.concatenate(columns)
         return sp.csr_array((np.concatenate(values), entries), shape=(Q.shape[0], self.n))
 
-    def _wide(self, radii: Array, Q: Matrix) -> Index:
-        """The training points whose distances to all of Q are taken: those of the largest radii,
-        where a tree finds the others; or else all."""
-        everything = np.arange(self.n)
-        if not (self.euclidean and isinstance(self.X, np.ndarray)) or self.X.shape[1] > FLAT:
-            return everything
-        if self.n < MANY or Q.shape[0] == 1:
-            return everything
-        return everything[radii > np.quantile(radii, COMMON)]
+    def _reaching(self, radii: Array, m: int) -> Callable[[Matrix], tuple[Index, Index, Array]]:
+        """A function that gives pairs of a query and a training point, all of those within its
+        radius among them, and their rough distances."""
 
-    def _in_tree(self, Q: Matrix, radii: Array, wide: Index) -> tuple[Index, Index]:
-        """Pairs of a row of Q and another training point within the largest of *their* radii."""
+        def by_distance(Q: Matrix, near: Neighbors, own: Array) -> tuple[Index, Index, Array]:
+            D = near.distances(Q)
+            r, c = np.nonzero((own * (1 + 1e-7) + self.rounding >= D) & (own >= 0))
+            return r, c, D[r, c]
+
+        flat = self.euclidean and isinstance(self.X, np.ndarray) and self.X.shape[1] <= FLAT
+        if not flat or self.n < MANY or m == 1:
+            return lambda Q: by_distance(Q, self, radii)
+        limit = max(float(np.quantile(radii, COMMON)), 0.0)
+        wide = np.flatnonzero(radii > limit)
+        few = self.of_others(self.X[wide]) if len(wide) else None
+        tree = self.tree
+
+        def by_tree(Q: Matrix) -> tuple[Index, Index, Array]:
+            reach = limit * (1 + 1e-7) + self.rounding
+            pairs = KDTree(self.moved(Q)).sparse_distance_matrix(tree, reach, output_type="ndarray")
+            own = radii[pairs["j"]]
+            inside = (own >= 0) & (own <= limit) & (own * (1 + 1e-7) + self.rounding >= pairs["v"])
+            r, c, d = pairs["i"][inside], pairs["j"][inside], pairs["v"][inside]
+            if few is None:
+                return r, c, d
+            more_r, more_c, more = by_distance(Q, few, radii[wide])
+            columns = np.concatenate([c, wide[more_c]])
+            return np.concatenate([r, more_r]), columns, np.concatenate([d, more])
+
+        return by_tree
+
+    @property
+    def tree(self) -> KDTree:
+        """A tree of the training points, built when first needed."""
         if self._tree is None:
             self._tree = KDTree(self.near)
-        usual = np.delete(radii, wide)
-        reach = float(usual.max()) * (1 + 1e-7) + self.rounding
-        near = KDTree(self.moved(Q)).sparse_distance_matrix(
-            self._tree, reach, output_type="ndarray"
-        )
-        r, c = near["i"], near["j"]
-        keep = ~np.isin(c, wide) & (radii[c] * (1 + 1e-7) + self.rounding >= near["v"])
-        return r[keep], c[keep]
+        return self._tree
 
     def around(self, Q: Matrix, k: int, radii: Array) -> Around:
         """:meth:`ball` and :meth:`within` at once: each distance is taken one time."""

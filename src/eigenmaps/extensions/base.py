@@ -59,11 +59,6 @@ class Extension(BaseEstimator, ABC):
         return True
 
     @property
-    def single(self) -> bool:
-        """Whether dense rows may come in single precision."""
-        return False
-
-    @property
     def together(self) -> bool:
         """Whether the rows of a transform depend on one another, and must be given at once."""
         return False

@@ -19,10 +19,6 @@ class Nystrom(Extension):
         self.weights_ = np.ascontiguousarray(model.phi / model.ell)
         return self
 
-    @property
-    def single(self) -> bool:
-        return self.kernel_.single
-
     def __call__(self, X: Matrix) -> Array:
         phi, degree = self.kernel_.product(X, self.weights_)
         if degree is not None:

@@ -110,11 +110,6 @@ class Kernel(BaseEstimator, ABC):
     def __call__(self, X: Matrix) -> Rows:
         """Normalised rows C of new points: ``C(X_train) Φ = Φ ℓ``."""
 
-    @property
-    def single(self) -> bool:
-        """Whether ``product`` takes dense rows in single precision, and computes in it."""
-        return False
-
     def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]:
         """``C(X) W`` and S(x): what :meth:`__call__` gives, times W, for kernels that need not hold
         all of a row."""

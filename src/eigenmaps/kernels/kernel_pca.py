@@ -81,16 +81,11 @@ class KernelPCA(Kernel):
     def __call__(self, X: Matrix) -> Rows:
         return Rows(self.centring_.rows(self._kappa(X)))
 
-    @property
-    def single(self) -> bool:
-        return self.kernel == "rbf"
-
     def product(self, X: Matrix, W: Array) -> tuple[Array, Array | None]:
         near = self.neighbors_
         if near is None or not isinstance(X, np.ndarray) or len(X) < MANY:
             return super().product(X, W)
-        B = np.asarray(near.near, X.dtype)
-        A, B = tiles.squares(near.moved(X), B, -self.gamma_)
+        A, B = tiles.squares(near.moved(X), near.near, -self.gamma_)
         found, total = tiles.product(A, B, lambda tile: np.exp(tile, out=tile), W, self.n_jobs)
         return self.centring_.product(found, total / near.n, W), None
 
